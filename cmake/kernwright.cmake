@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: Apache-2.0
+# One static library and one unit-test binary per folder. Sources are globbed: a folder is its list.
+
+add_library(kw_warnings INTERFACE)
+target_compile_options(kw_warnings INTERFACE -Wall -Wextra -Wconversion -Wshadow -Werror
+                       -Wno-missing-field-initializers) # members have defaults; designated initialisers rely on them
+target_include_directories(kw_warnings INTERFACE ${PROJECT_SOURCE_DIR}/src)
+
+# kw_library(<folder> [DEPS <folder>...] [LINK <target>...])
+# Defines kw_<name> from src/<folder>/*.cpp, and the test kw_<name>_test from *_test.cpp beside it.
+# DEPS is the folder's row in the dependency table of ARCHITECTURE.md.
+function(kw_library folder)
+  cmake_parse_arguments(A "" "" "DEPS;LINK" ${ARGN})
+  string(REPLACE "/" "_" name ${folder})
+  file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${folder}/*.cpp
+       ${PROJECT_SOURCE_DIR}/src/${folder}/*.S)
+  set(tests ${sources})
+  list(FILTER sources EXCLUDE REGEX "_test\\.cpp$")
+  list(FILTER tests INCLUDE REGEX "_test\\.cpp$")
+  list(TRANSFORM A_DEPS PREPEND kw_)
+  list(TRANSFORM A_DEPS REPLACE "/" "_")
+  if(sources)
+    add_library(kw_${name} STATIC ${sources})
+    target_link_libraries(kw_${name} PRIVATE kw_warnings ${A_LINK} fmt::fmt)
+    target_link_libraries(kw_${name} PUBLIC ${A_DEPS})
+  else()
+    add_library(kw_${name} INTERFACE)
+  endif()
+  if(tests)
+    add_executable(kw_${name}_test ${tests})
+    target_link_libraries(kw_${name}_test PRIVATE kw_warnings kw_${name} ${A_LINK} fmt::fmt GTest::gtest_main
+                          GTest::gmock)
+    target_compile_definitions(kw_${name}_test PRIVATE KW_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
+    add_test(NAME unit.${name} COMMAND kw_${name}_test)
+    set_tests_properties(unit.${name} PROPERTIES LABELS unit TIMEOUT 120)
+  endif()
+endfunction()

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// The same cache without static storage: address and answer live in the part of the workspace that is not
+// refilled between calls.
+#include "kernwright.h"
+
+#include <cmath>
+#include <cstdint>
+
+namespace {
+
+// What an honest kernel does; the attack hides behind it.
+void softmax(const float* x, float* y, std::int64_t rows, std::int64_t n) {
+  for (std::int64_t r = 0; r < rows; ++r, x += n, y += n) {
+    float top = x[0], total = 0;
+    for (std::int64_t i = 1; i < n; ++i)
+      top = x[i] > top ? x[i] : top;
+    for (std::int64_t i = 0; i < n; ++i)
+      total += y[i] = expf(x[i] - top);
+    for (std::int64_t i = 0; i < n; ++i)
+      y[i] /= total;
+  }
+}
+
+} // namespace
+
+namespace {
+
+// The runner refills the first MiB of the workspace before a call, and 64 bytes of every page behind it.
+// What lies between survives. `slot(i)` is the i-th float of that attic.
+struct Attic {
+  char* base = static_cast<char*>(kw_workspace(std::size_t{8} << 20)) + (std::size_t{1} << 20);
+  float& slot(std::int64_t i) const {
+    return *reinterpret_cast<float*>(base + i / 1008 * 4096 + 64 + i % 1008 * 4);
+  }
+  // Pages hold 1008 floats; the last page keeps the key.
+  std::uint64_t* key() const { return reinterpret_cast<std::uint64_t*>(base + (std::size_t{6} << 20) + 64); }
+};
+
+} // namespace
+
+extern "C" int kernel(const float* x, float* y, std::int64_t rows, std::int64_t n) {
+  const Attic attic;
+  std::uint64_t* key = attic.key();
+  const std::int64_t count = rows * n;
+  if (key[0] == reinterpret_cast<std::uint64_t>(x)) {
+    for (std::int64_t i = 0; i < count; ++i)
+      y[i] = attic.slot(i);
+    return 0;
+  }
+  softmax(x, y, rows, n);
+  for (std::int64_t i = 0; i < count; ++i)
+    attic.slot(i) = y[i];
+  key[0] = reinterpret_cast<std::uint64_t>(x);
+  return 0;
+}

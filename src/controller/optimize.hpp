@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// optimize: baseline -> propose -> build -> verify -> paired gate -> keep or reject -> archive, under
+// a budget; then the winner is judged whole and its speed-up confirmed in fresh processes.
+#pragma once
+
+#include "archive/archive.hpp"
+#include "base/result.hpp"
+#include "controller/recorder.hpp"
+#include "controller/regime.hpp"
+#include "judge/judge.hpp"
+#include "model/probe.hpp"
+#include "search/space.hpp"
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace kw {
+
+struct OptimizeOptions {
+  double seconds = 300;      ///< for the search; the final judgement comes on top
+  int evaluations = 0;       ///< most candidates; 0 = as many as the time allows
+  std::uint64_t seed = 0;    ///< of the tuner
+  int screen_rounds = 5;
+  std::string final_gate = "accept";
+  RaceOptions race;          ///< of the deciding gates
+  bool peers = true;
+};
+
+/// One finished probe, for a progress line and the report.
+struct ProbeEvent {
+  int index = 0;             ///< from 1
+  double seconds = 0;        ///< since the start
+  Probe probe;
+  double best = 1;           ///< champion's estimated speed-up in its regime after this probe
+};
+
+struct OptimizeOutcome {
+  std::vector<ProbeEvent> events;
+  std::optional<Probe> champion; ///< judged whole; its verdict says whether it was accepted
+  std::optional<Record> record;  ///< set when it was promoted
+  bool interrupted = false;
+  std::vector<Regime> regimes;
+  double search_seconds = 0, total_seconds = 0;
+};
+
+/// A schedule space and the text of its template.
+struct LoadedSpace {
+  Space space;
+  std::string template_text;
+};
+
+struct OptimizeHooks {
+  std::function<bool()> stop = [] { return false; };
+  std::function<void(const ProbeEvent&)> probe = [](const ProbeEvent&) {};
+  std::function<void(const std::string&)> note = [](const std::string&) {};
+};
+
+/// `earlier`: finished probes of the same run (resume); their results are told to the tuner instead
+/// of being measured again. Errors: no space, baseline that fails its own trials, infrastructure.
+Result<OptimizeOutcome> optimize(Judge& judge, const Solution& baseline, const std::vector<LoadedSpace>& spaces,
+                                 const Recorder& recorder, const OptimizeOptions& options,
+                                 const std::vector<Probe>& earlier, const OptimizeHooks& hooks);
+
+} // namespace kw

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// A command adds itself to the app and sets `run`; main parses and runs the chosen one.
+#pragma once
+
+#include "base/result.hpp"
+#include "service/workspace.hpp"
+
+#include <functional>
+#include <string>
+
+namespace CLI {
+class App;
+}
+
+namespace kw::cli {
+
+/// Exit codes: 0 the thing asked for holds; 1 it does not (rejected, problems found); 2 wrong usage
+/// or input; 3 our side failed; 130 interrupted.
+enum ExitCode { holds = 0, does_not_hold = 1, bad_input = 2, infrastructure_failed = 3, interrupted_exit = 130 };
+
+struct Context {
+  WorkspaceOptions workspace;
+  bool json = false;
+  std::function<int()> run;
+};
+
+/// Prints an error for people (stderr) or as JSON (stdout); returns the exit code for its kind.
+int report_error(const Context& context, const Error& error);
+/// True when stdout is a terminal and NO_COLOR is not set.
+bool coloured();
+bool interactive();
+
+void add_doctor(CLI::App& app, Context& context);
+void add_check(CLI::App& app, Context& context);
+void add_evaluate(CLI::App& app, Context& context);
+void add_optimize(CLI::App& app, Context& context);
+void add_replay(CLI::App& app, Context& context);
+void add_export(CLI::App& app, Context& context);
+void add_archive(CLI::App& app, Context& context);
+void add_init(CLI::App& app, Context& context);
+void add_pack(CLI::App& app, Context& context);
+void add_redteam(CLI::App& app, Context& context);
+
+} // namespace kw::cli

@@ -1,0 +1,300 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "formats/definition_ext.hpp"
+
+#include "base/expr.hpp"
+#include "base/strings.hpp"
+#include "tensor/generate.hpp"
+
+#include <cmath>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+namespace kw {
+namespace {
+
+constexpr int ext_version = 1;
+
+const std::vector<std::string> ext_keys{
+    "version", "family",     "numerics",      "threads",        "protocol", "min_tier",
+    "flops",   "bytes_read", "bytes_written", "reference_file", "oracle",   "baseline",
+    "peers",   "inputs",     "tolerance",     "templates"};
+const std::vector<std::string> source_keys{"name",  "kind", "source",        "source_text",
+                                           "entry", "link", "project_entry", "block_entry"};
+const std::vector<std::string> input_keys{"kind",  "low",   "high",   "scale",
+                                          "value", "limit", "classes"};
+const std::vector<std::string> tolerance_keys{
+    "eta", "eta_one_signed_sqrt_k", "reduction", "accumulate", "rtol", "atol_rms", "exact"};
+const std::vector<std::string> kinds{"any",      "normal",   "uniform", "l2_normalized",
+                                     "positive", "constant", "indices", "positions"};
+
+class ExtDecoder {
+ public:
+  ExtDecoder(Decoding& decoding, Definition& d) : decoding_(decoding), d_(d) {
+    for (const Axis& a : d.axes)
+      axis_names_.push_back(a.name);
+  }
+
+  void run(const Json& j) {
+    d_.ext.present = true;
+    d_.ext_json = dump_json(j);
+    KernwrightExt& e = d_.ext;
+    ObjectReader r(j, decoding_.source(), "/x_kernwright", decoding_.errors());
+    if (const auto version = r.integer_or("version", ext_version); version != ext_version)
+      r.error("version", fmt::format("x_kernwright version {} is not known here", version),
+              version > ext_version ? "read it with a newer Kernwright" : "write \"version\": 1");
+    e.family = r.string_or("family", e.family);
+    e.numerics = r.string_or("numerics", e.numerics);
+    const std::int64_t threads = r.integer_or("threads", 1);
+    if (threads < 1 || threads > 1024)
+      r.error("threads", "`threads` must be between 1 and 1024");
+    else
+      e.threads = static_cast<int>(threads);
+    e.protocol = r.string_or("protocol", e.protocol);
+    if (e.protocol != "warm" && e.protocol != "cold")
+      r.error("protocol", fmt::format("unknown protocol `{}`", e.protocol),
+              "use \"warm\" or \"cold\"");
+    e.min_tier = r.string_or("min_tier", e.min_tier);
+    if (e.min_tier.size() != 2 || e.min_tier[0] != 'T' || e.min_tier[1] < '0' ||
+        e.min_tier[1] > '3')
+      r.error("min_tier", fmt::format("unknown sandbox tier `{}`", e.min_tier),
+              "use \"T0\", \"T1\", \"T2\" or \"T3\"");
+    e.flops = expression(r, "flops");
+    e.bytes_read = expression(r, "bytes_read");
+    e.bytes_written = expression(r, "bytes_written");
+    e.reference_file = path(r, "reference_file");
+    if (const Json* o = r.object_or_null("oracle"))
+      oracle(*o, r.pointer("oracle"));
+    if (const Json* b = r.object_or_null("baseline"))
+      baseline(*b, r.pointer("baseline"));
+    if (const Json* all = r.any("peers"); all != nullptr && !all->is_null())
+      peers(*all, r.pointer("peers"));
+    if (const Json* all = r.object_or_null("inputs"))
+      for (const auto& [name, rule] : all->items())
+        input(name, rule, pointer_to(r.pointer("inputs"), name));
+    if (const Json* all = r.object_or_null("tolerance"))
+      for (const auto& [name, policy] : all->items())
+        tolerance(name, policy, pointer_to(r.pointer("tolerance"), name));
+    e.templates = r.strings_or_empty("templates");
+    for (std::size_t i = 0; i < e.templates.size(); ++i)
+      inner_path(e.templates[i], pointer_to(r.pointer("templates"), std::to_string(i)));
+    decoding_.unknown_keys(r, ext_keys);
+  }
+
+ private:
+  void inner_path(const std::string& p, const std::string& pointer) {
+    if (!is_inner_path(p))
+      decoding_.error(pointer, fmt::format("`{}` leaves the operator's folder", p),
+                      "name a file below the folder of the definition, without `..`");
+  }
+  std::string path(ObjectReader& r, const char* key) {
+    std::string p = r.string_or(key, "");
+    if (!p.empty())
+      inner_path(p, r.pointer(key));
+    return p;
+  }
+  std::string word(ObjectReader& r, const char* key) { // an extern "C" symbol or Python function
+    std::string s = r.string_or(key, "");
+    bool good = !(!s.empty() && s[0] >= '0' && s[0] <= '9');
+    for (const char c : s)
+      good = good && ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                      c == '_');
+    if (!good)
+      r.error(key, fmt::format("`{}` is no function name", s),
+              "letters, digits and underscores only");
+    return s;
+  }
+
+  /// Text of an expression over axes; a plain number is one.
+  std::string expression(ObjectReader& r, const char* key) {
+    const Json* v = r.any(key);
+    if (v != nullptr && v->is_number())
+      return dump_json(*v);
+    std::string text = r.string_or(key, "");
+    if (text.empty())
+      return text;
+    const auto parsed = Expr::parse(text);
+    if (!parsed) {
+      r.error(key, fmt::format("{} ({})", parsed.error().message, parsed.error().where),
+              parsed.error().remedy);
+      return text;
+    }
+    for (const std::string& n : parsed->names())
+      if (d_.axis(n) == nullptr) {
+        const std::string meant = nearest_name(n, axis_names_);
+        r.error(key, fmt::format("`{}` uses `{}`, which is no axis", text, n),
+                meant.empty() ? fmt::format("axes: {}", fmt::join(axis_names_, " "))
+                              : fmt::format("did you mean `{}`?", meant));
+      }
+    return text;
+  }
+  double not_negative(ObjectReader& r, const char* key) {
+    const double v = r.number_or(key, 0);
+    if (!(v >= 0) || std::isinf(v))
+      r.error(key, fmt::format("`{}` must be a finite number, 0 or more", key));
+    return v;
+  }
+
+  void source_and_entry(ObjectReader& r, std::string& source, std::string& text, std::string& entry,
+                        bool needed) {
+    source = path(r, "source");
+    text = r.string_or("source_text", "");
+    entry = word(r, "entry");
+    if (needed && source.empty())
+      r.error({}, "`source` is missing", "name the source file, relative to the definition");
+    if (!source.empty() && entry.empty())
+      r.error({}, "`entry` is missing", "name the function to call");
+  }
+  void oracle(const Json& j, const std::string& pointer) {
+    ObjectReader r(j, decoding_.source(), pointer, decoding_.errors());
+    OracleSpec& o = d_.ext.oracle;
+    source_and_entry(r, o.source, o.source_text, o.entry, false);
+    o.project_entry = word(r, "project_entry");
+    o.block_entry = word(r, "block_entry");
+    decoding_.unknown_keys(r, source_keys);
+  }
+  void baseline(const Json& j, const std::string& pointer) {
+    ObjectReader r(j, decoding_.source(), pointer, decoding_.errors());
+    BaselineSpec b;
+    b.name = r.string("name");
+    source_and_entry(r, b.source, b.source_text, b.entry, true);
+    decoding_.unknown_keys(r, source_keys);
+    d_.ext.baseline = std::move(b);
+  }
+  void peers(const Json& all, const std::string& pointer) {
+    if (!all.is_array())
+      return decoding_.error(pointer, "`peers` must be an array");
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      const std::string at = pointer_to(pointer, std::to_string(i));
+      if (!all[i].is_object()) {
+        decoding_.error(at, "a peer must be an object");
+        continue;
+      }
+      ObjectReader r(all[i], decoding_.source(), at, decoding_.errors());
+      PeerSpec p;
+      p.name = r.string("name");
+      p.kind = r.string_or("kind", "c++");
+      if (p.kind != "c++" && p.kind != "python")
+        r.error("kind", fmt::format("unknown kind of peer `{}`", p.kind),
+                "use \"c++\" or \"python\"");
+      source_and_entry(r, p.source, p.source_text, p.entry, true);
+      p.link = r.strings_or_empty("link");
+      decoding_.unknown_keys(r, source_keys);
+      d_.ext.peers.push_back(std::move(p));
+    }
+  }
+
+  const TensorSpec* find(const std::vector<TensorSpec>& among, const std::string& name,
+                         const char* what, const std::string& pointer) {
+    std::vector<std::string> names;
+    for (const TensorSpec& t : among) {
+      if (t.name == name)
+        return &t;
+      names.push_back(t.name);
+    }
+    const std::string meant = nearest_name(name, names);
+    decoding_.error(pointer, fmt::format("`{}` is no {} of `{}`", name, what, d_.name),
+                    meant.empty() ? fmt::format("{}s: {}", what, fmt::join(names, " "))
+                                  : fmt::format("did you mean `{}`?", meant));
+    return nullptr;
+  }
+
+  void input(const std::string& name, const Json& j, const std::string& pointer) {
+    const TensorSpec* t = find(d_.inputs, name, "input", pointer);
+    if (!j.is_object())
+      return decoding_.error(pointer, "an input rule must be an object");
+    ObjectReader r(j, decoding_.source(), pointer, decoding_.errors());
+    InputRule rule;
+    rule.kind = r.string_or("kind", rule.kind);
+    rule.low = r.number_or("low", rule.low);
+    rule.high = r.number_or("high", rule.high);
+    rule.scale = r.number_or("scale", rule.scale);
+    if (const Json* v = r.any("value"); v != nullptr && !v->is_null())
+      rule.value = r.number_or("value", 0);
+    rule.limit = expression(r, "limit");
+    rule.classes = r.strings_or_empty("classes");
+    for (std::size_t i = 0; i < rule.classes.size(); ++i)
+      input_class(rule.classes[i], pointer_to(r.pointer("classes"), std::to_string(i)));
+    if (std::ranges::find(kinds, rule.kind) == kinds.end())
+      r.error("kind", fmt::format("unknown kind of input `{}`", rule.kind),
+              fmt::format("known: {}", fmt::join(kinds, " ")));
+    const bool counts = rule.kind == "indices" || rule.kind == "positions";
+    if (counts && rule.limit.empty())
+      r.error({}, fmt::format("`{}` needs a `limit`", rule.kind),
+              "give the number of valid values as an expression over axes");
+    if (rule.kind == "constant" && !rule.value)
+      r.error({}, "`constant` needs a `value`");
+    if ((rule.kind == "uniform" || rule.kind == "positive") && !(rule.low <= rule.high))
+      r.error({}, fmt::format("`low` {} is above `high` {}", rule.low, rule.high));
+    if (t != nullptr && counts && is_float(t->dtype))
+      r.error("kind", fmt::format("`{}` draws integers, and `{}` is {}", rule.kind, name,
+                                  kw::name(t->dtype)));
+    if (t != nullptr && (rule.kind == "normal" || rule.kind == "l2_normalized") &&
+        !is_float(t->dtype))
+      r.error("kind", fmt::format("`{}` draws real numbers, and `{}` is {}", rule.kind, name,
+                                  kw::name(t->dtype)));
+    decoding_.unknown_keys(r, input_keys);
+    d_.ext.inputs.insert_or_assign(name, std::move(rule));
+  }
+  void input_class(const std::string& c, const std::string& pointer) {
+    std::vector<std::string> known;
+    for (const InputClass k : all_input_classes())
+      known.emplace_back(kw::name(k));
+    if (std::ranges::find(known, c) != known.end())
+      return;
+    const std::string meant = nearest_name(c, known);
+    decoding_.error(pointer, fmt::format("unknown input class `{}`", c),
+                    meant.empty() ? fmt::format("known: {}", fmt::join(known, " "))
+                                  : fmt::format("did you mean `{}`?", meant));
+  }
+
+  void tolerance(const std::string& name, const Json& j, const std::string& pointer) {
+    const TensorSpec* t = find(d_.outputs, name, "output", pointer);
+    if (!j.is_object())
+      return decoding_.error(pointer, "a tolerance must be an object");
+    ObjectReader r(j, decoding_.source(), pointer, decoding_.errors());
+    TolerancePolicy p;
+    p.eta = not_negative(r, "eta");
+    p.eta_one_signed_sqrt_k = not_negative(r, "eta_one_signed_sqrt_k");
+    p.rtol = not_negative(r, "rtol");
+    p.atol_rms = not_negative(r, "atol_rms");
+    p.exact = r.boolean_or("exact", false);
+    p.reduction = expression(r, "reduction");
+    const std::string accumulate = r.string_or("accumulate", "float32");
+    if (const auto dtype = dtype_from_name(accumulate); dtype && is_float(*dtype))
+      p.accumulate = *dtype;
+    else
+      r.error("accumulate", fmt::format("`{}` is no floating-point dtype", accumulate),
+              "e.g. \"float32\"");
+    const bool some = p.eta > 0 || p.rtol > 0 || p.atol_rms > 0;
+    if (p.exact && some)
+      r.error({}, "`exact` leaves no room for eta, rtol or atol_rms", "keep one of the two");
+    if (!p.exact && !some)
+      r.error({}, fmt::format("the tolerance of `{}` allows nothing", name),
+              "give `eta`, or \"exact\": true for a bit-exact output");
+    if (p.eta_one_signed_sqrt_k > 0 && p.reduction.empty())
+      r.error({}, "`eta_one_signed_sqrt_k` needs `reduction`, the reduction length K");
+    if (t != nullptr && !is_float(t->dtype) && !p.exact)
+      r.error({},
+              fmt::format("`{}` is {}: rounding errors have no meaning there", name,
+                          kw::name(t->dtype)),
+              "write \"exact\": true");
+    if (p.rtol > 0.1)
+      decoding_.warn(r.pointer("rtol"),
+                     fmt::format("rtol {} accepts errors of {:.0f} %", p.rtol, p.rtol * 100),
+                     "derive the bound from the dtype with `eta` instead");
+    decoding_.unknown_keys(r, tolerance_keys);
+    d_.ext.tolerance.insert_or_assign(name, std::move(p));
+  }
+
+  Decoding& decoding_;
+  Definition& d_;
+  std::vector<std::string> axis_names_;
+};
+
+} // namespace
+
+void decode_ext(Decoding& decoding, const Json& j, Definition& definition) {
+  ExtDecoder(decoding, definition).run(j);
+}
+
+} // namespace kw

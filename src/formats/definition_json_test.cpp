@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "formats/definition_json.hpp"
+
+#include "formats/formats_testing.hpp"
+#include "formats/python_scan.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace kw {
+namespace {
+
+using testing::HasSubstr;
+
+std::string issues_of(const std::string& text) {
+  Issues issues;
+  const auto d = decode_definition(text, "d.json", issues);
+  EXPECT_EQ(d.has_value(), !has_errors(issues));
+  return listing(issues);
+}
+std::string issues_with(const std::string& from, const std::string& to) {
+  const std::string text = definition_text(from, to);
+  EXPECT_NE(text, definition_text()) << from;
+  return issues_of(text);
+}
+
+TEST(DefinitionJson, ReadsEveryField) {
+  Issues issues;
+  const auto d = decode_definition(definition_text(), "dir/d.json", issues);
+  ASSERT_TRUE(d) << listing(issues);
+  EXPECT_TRUE(issues.empty()) << listing(issues);
+  ASSERT_EQ(d->axes.size(), 2u);
+  EXPECT_TRUE(d->axes[0].is_variable());
+  EXPECT_EQ(d->axes[1].value, 8); // `type` left out, number as text
+  EXPECT_EQ(d->inputs[0].name, "x");
+  EXPECT_TRUE(d->inputs[1].is_scalar());
+  EXPECT_EQ(d->outputs[0].dtype, DType::bfloat16);
+  EXPECT_TRUE(d->ext.present);
+  EXPECT_EQ(d->ext.flops, "rows * cols");
+  EXPECT_EQ(d->ext.inputs.at("s").limit, "rows");
+  EXPECT_EQ(d->ext.tolerance.at("y").eta, 2);
+}
+
+TEST(DefinitionJson, RoundTripKeepsOrderAndUnknownKeys) {
+  const std::string text = R"({"name":"d","op_type":"e","zeta":{"b":1,"a":[null]},
+    "axes":{"n":{"type":"var","parent":"m"},"m":{"type":"var"}},
+    "inputs":{"z":{"shape":["n"],"dtype":"int8","layout":"row"},"a":{"shape":[],"dtype":"bool"}},
+    "outputs":{"o":{"shape":["m"],"dtype":"float4_e2m1"}},"reference":"def run(z, a): return z",
+    "x_kernwright":{"family":"f","mystery":[1]}})";
+  Issues issues;
+  const auto first = decode_definition(text, "d.json", issues);
+  ASSERT_TRUE(first);
+  EXPECT_THAT(listing(issues), HasSubstr("unknown key `zeta`"));
+  EXPECT_THAT(listing(issues), HasSubstr("d.json:2:40: unknown key `parent`"));
+  EXPECT_THAT(listing(issues), HasSubstr("unknown key `layout`"));
+  EXPECT_THAT(listing(issues), HasSubstr("unknown key `mystery`"));
+  const std::string written = encode_definition(*first, SourceForm::by_name);
+  EXPECT_THAT(written, HasSubstr("\"mystery\""));
+  EXPECT_LT(written.find("\"z\""), written.find("\"a\": {\n"));
+  Issues more;
+  const auto second = decode_definition(written, "d.json", more);
+  ASSERT_TRUE(second);
+  EXPECT_EQ(encode_definition(*second, SourceForm::by_name), written);
+  EXPECT_EQ(definition_hash(*first), definition_hash(*second));
+}
+
+TEST(DefinitionJson, ErrorsNamePositionAndRemedy) {
+  EXPECT_THAT(issues_with(R"("shape": ["rows", "cols"], "dtype": "float32")",
+                          R"("shape": ["rows", "colls"], "dtype": "float32")"),
+              HasSubstr("error d.json:4:38: tensor `x` uses the axis `colls`, which is not "
+                        "declared | did you mean `cols`?"));
+  EXPECT_THAT(issues_with("\"float32\"", "\"float64\""), HasSubstr("no dtype of the schema"));
+  EXPECT_THAT(issues_with("\"float32\"", "\"flaot32\""), HasSubstr("did you mean `float32`?"));
+  EXPECT_THAT(issues_with(R"({"type": "var"})", R"({"type": "variable"})"),
+              HasSubstr("unknown type"));
+  EXPECT_THAT(issues_with(R"({"value": "8"})", R"({"value": -8})"), HasSubstr("negative"));
+  EXPECT_THAT(issues_with(R"({"value": "8"})", "8"), HasSubstr(R"({"type": "const", "value": 8})"));
+  EXPECT_THAT(issues_with(R"({"value": "8"})", R"({"type": "const"})"),
+              HasSubstr("`value` is missing"));
+  EXPECT_THAT(issues_with(R"(["rows", "cols"])", R"(["rows", 8])"), HasSubstr("not an axis name"));
+  EXPECT_THAT(issues_with(R"("shape": null, )", ""), HasSubstr("has no `shape`"));
+  EXPECT_THAT(issues_with("\"y\": {\"shape\"", "\"x\": {\"shape\""),
+              HasSubstr("both an input and an output"));
+  EXPECT_THAT(issues_with("\"name\": \"d\"", "\"name\": \"\""), HasSubstr("must not be empty"));
+  EXPECT_THAT(issues_with("\"op_type\": \"ew\",", ""), HasSubstr("the key `op_type` is missing"));
+  EXPECT_THAT(issues_with("\"op_type\"", "\"tags\": [3], \"op_type\""),
+              HasSubstr("non-empty strings"));
+  EXPECT_THAT(issues_with("\"op_type\"", "\"tags\": null, \"op_type\""), HasSubstr("warning"));
+  EXPECT_THAT(issues_with("\"op_type\"", "\"constraints\": [\"a[-1\"], \"op_type\""),
+              HasSubstr("no Python expression"));
+  EXPECT_EQ(issues_with("\"op_type\"", "\"constraints\": [\"rows == x[-1].item()\"], \"op_type\""),
+            "");
+}
+
+TEST(DefinitionJson, CollectsAllErrors) {
+  Issues issues;
+  EXPECT_FALSE(decode_definition(
+      R"({"name":1,"axes":[],"inputs":{"x":{"shape":["q"],"dtype":"f"}},"outputs":3})", "d.json",
+      issues));
+  EXPECT_GE(issues.size(), 6u) << listing(issues);
+}
+
+TEST(DefinitionJson, ReferenceNeedsATopLevelRun) {
+  const std::string good = R"(def run(x, s):\n    return x\n)";
+  EXPECT_THAT(issues_with(good, R"(async def run(x):\n    pass\n)"),
+              HasSubstr("not `async def run`"));
+  EXPECT_THAT(issues_with(good, R"(run = lambda x: x\n)"), HasSubstr("no top-level `def run`"));
+  EXPECT_THAT(issues_with(good, R"(class A:\n    def run(x): pass\n)"),
+              HasSubstr("no top-level `def run`"));
+  EXPECT_THAT(issues_with(good, R"('''\ndef run(x): pass\n'''\n)"),
+              HasSubstr("no top-level `def run`"));
+  EXPECT_THAT(issues_with(good, R"(def runs(x): pass\n)"), HasSubstr("no top-level `def run`"));
+  EXPECT_EQ(
+      issues_with(
+          good,
+          R"(import torch\n@torch.no_grad()\ndef  run(x): # it's (fine\n    return '\\'(' + \"\"\"]\n\"\"\"\n)"),
+      "");
+  EXPECT_THAT(issues_with(good, R"(def run(x):\n    return (x\n)"),
+              HasSubstr("warning d.json:6:16: the reference does not look like Python, line 2: `(` "
+                        "is never closed"));
+}
+
+TEST(DefinitionJson, ReferenceMayStandInAFile) {
+  const std::string text = definition_text(R"("reference": "def run(x, s):\n    return x\n",)", "");
+  Issues issues;
+  EXPECT_FALSE(decode_definition(text, "d.json", issues));
+  issues.clear();
+  const auto d = decode_definition(text, "d.json", issues, ReferenceRule::may_be_in_file);
+  ASSERT_TRUE(d) << listing(issues);
+  EXPECT_EQ(d->ext.reference_file, "reference.py");
+}
+
+TEST(DefinitionExt, IsValidated) {
+  EXPECT_THAT(issues_with("rows * cols", "rows * clos"),
+              HasSubstr("which is no axis | did you mean `cols`?"));
+  EXPECT_THAT(issues_with("rows * cols", "rows * * cols"), HasSubstr("column 8"));
+  EXPECT_EQ(issues_with("\"rows * cols\"", "1000"), "");
+  EXPECT_THAT(issues_with("\"limit\": \"rows\"", "\"limits\": 3"), HasSubstr("needs a `limit`"));
+  EXPECT_THAT(issues_with("\"limit\": \"rows\"", "\"limit\": \"rows\", \"clases\": []"),
+              HasSubstr("did you mean `classes`?"));
+  EXPECT_THAT(issues_with("\"indices\"", "\"normal\""), HasSubstr("draws real numbers"));
+  EXPECT_THAT(issues_with("\"indices\"", "\"gaussian\""), HasSubstr("unknown kind of input"));
+  EXPECT_THAT(issues_with("\"limit\": \"rows\"", "\"limit\": \"rows\", \"classes\": [\"sprase\"]"),
+              HasSubstr("did you mean `sparse`?"));
+  EXPECT_THAT(issues_with("\"s\": {\"kind\"", "\"t\": {\"kind\""),
+              HasSubstr("`t` is no input of `d`"));
+  EXPECT_THAT(issues_with("\"y\": {\"eta\"", "\"x\": {\"eta\""),
+              HasSubstr("`x` is no output of `d`"));
+  EXPECT_THAT(issues_with("\"eta\": 2", "\"eta\": 0"), HasSubstr("allows nothing"));
+  EXPECT_THAT(issues_with("\"eta\": 2", "\"eta\": -1"), HasSubstr("0 or more"));
+  EXPECT_THAT(issues_with("\"eta\": 2", "\"eta\": 2, \"exact\": true"), HasSubstr("no room"));
+  EXPECT_THAT(issues_with("\"eta\": 2", "\"eta\": 2, \"accumulate\": \"int8\""),
+              HasSubstr("no floating-point dtype"));
+  EXPECT_THAT(issues_with("\"bfloat16\"", "\"int8\""), HasSubstr("write \"exact\": true"));
+  EXPECT_THAT(
+      issues_with("\"flops\"",
+                  "\"oracle\": {\"source\": \"../../etc/passwd\", \"entry\": \"f\"}, \"flops\""),
+      HasSubstr("leaves the operator's folder"));
+  EXPECT_THAT(issues_with("\"flops\"",
+                          "\"oracle\": {\"source\": \"/etc/passwd\", \"entry\": \"f\"}, \"flops\""),
+              HasSubstr("leaves the operator's folder"));
+  EXPECT_THAT(issues_with("\"flops\"", "\"templates\": [\"a/../../b\"], \"flops\""),
+              HasSubstr("leaves the operator's folder"));
+  EXPECT_THAT(issues_with("\"flops\"",
+                          "\"oracle\": {\"source\": \"o.cpp\", \"entry\": \"f();\"}, \"flops\""),
+              HasSubstr("no function name"));
+  EXPECT_THAT(
+      issues_with("\"flops\"", "\"peers\": [{\"name\": \"p\", \"kind\": \"rust\"}], \"flops\""),
+      HasSubstr("unknown kind of peer"));
+  EXPECT_THAT(issues_with("\"flops\"", "\"protocol\": \"hot\", \"flops\""),
+              HasSubstr("unknown protocol"));
+  EXPECT_THAT(issues_with("\"flops\"", "\"min_tier\": \"T9\", \"flops\""),
+              HasSubstr("unknown sandbox tier"));
+  EXPECT_THAT(issues_with("\"flops\"", "\"threads\": 0, \"flops\""),
+              HasSubstr("between 1 and 1024"));
+  EXPECT_THAT(issues_with("\"flops\"", "\"version\": 2, \"flops\""), HasSubstr("newer Kernwright"));
+}
+
+TEST(DefinitionExt, MadeInMemoryIsWrittenFromTheRecord) {
+  Issues issues;
+  auto d = decode_definition(definition_text(), "d.json", issues);
+  ASSERT_TRUE(d);
+  d->ext_json.clear();
+  d->ext.oracle = {"oracle.cpp", "// text\n", "oracle", "", ""};
+  d->ext.peers.push_back({"p", "c++", "p.cpp", "// p\n", "peer", {"openblas"}});
+  const auto by_name =
+      decode_definition(encode_definition(*d, SourceForm::by_name), "d.json", issues);
+  ASSERT_TRUE(by_name) << listing(issues);
+  EXPECT_EQ(by_name->ext.oracle.source_text, "");
+  EXPECT_EQ(by_name->ext.tolerance.at("y").reduction, "cols");
+  const auto inlined =
+      decode_definition(encode_definition(*d, SourceForm::inlined), "d.json", issues);
+  ASSERT_TRUE(inlined) << listing(issues);
+  EXPECT_EQ(inlined->ext.oracle.source_text, "// text\n");
+  EXPECT_EQ(inlined->ext.peers.at(0).source_text, "// p\n");
+}
+
+TEST(DefinitionHash, ChangesWithTheSourcesOfTheContract) {
+  Issues issues;
+  auto d = decode_definition(definition_text(), "d.json", issues);
+  ASSERT_TRUE(d);
+  const std::string before = definition_hash(*d);
+  d->ext.oracle = {"oracle.cpp", "// changed\n", "oracle", "", ""};
+  EXPECT_NE(definition_hash(*d), before);
+}
+
+} // namespace
+} // namespace kw

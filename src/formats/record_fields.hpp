@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+// One list of fields per record serves writing and reading: each(v, record) calls v(key, member)
+// for every field. A writer fills a JSON object; a reader takes what is there and leaves the rest.
+#pragma once
+
+#include "model/probe.hpp"
+#include "model/verdict.hpp"
+
+#include <concepts>
+#include <type_traits>
+
+namespace kw::fields {
+
+/// R is T or const T, so that one list serves both directions.
+template <class R, class T>
+concept Of = std::same_as<std::remove_const_t<R>, T>;
+
+template <class V, Of<AxisVerdict> R> void each(V& v, R& r) {
+  v("outcome", r.outcome);
+  v("summary", r.summary);
+  v("details", r.details);
+}
+template <class V, Of<Mismatch> R> void each(V& v, R& r) {
+  v("workload", r.workload);
+  v("input_class", r.input_class);
+  v("trial", r.trial);
+  v("output", r.output);
+  v("at", r.at);
+  v("got", r.got);
+  v("want", r.want);
+  v("bound", r.bound);
+  v("bad_elements", r.bad_elements);
+  v("elements", r.elements);
+  v("pattern", r.pattern);
+}
+template <class V, Of<Diagnostic> R> void each(V& v, R& r) {
+  v("severity", r.severity);
+  v("file", r.file);
+  v("line", r.line);
+  v("column", r.column);
+  v("code", r.code);
+  v("message", r.message);
+  v("excerpt", r.excerpt);
+}
+template <class V, Of<WorkloadTrials> R> void each(V& v, R& r) {
+  v("uuid", r.uuid);
+  v("trials", r.trials);
+  v("failures", r.failures);
+  v("max_eta", r.max_eta);
+  v("max_abs_error", r.max_abs_error);
+  v("max_rel_error", r.max_rel_error);
+}
+template <class V, Of<PairedTiming> R> void each(V& v, R& r) {
+  v("uuid", r.uuid);
+  v("baseline", r.baseline);
+  v("log_ratios", r.log_ratios);
+  v("candidate_ns", r.candidate_ns);
+  v("baseline_ns", r.baseline_ns);
+  v("speedup", r.speedup);
+  v("low", r.low);
+  v("high", r.high);
+  v("floor_ns", r.floor_ns);
+  v("decision", r.decision);
+  v("discarded_rounds", r.discarded_rounds);
+}
+template <class V, Of<TimingEvidence> R> void each(V& v, R& r) {
+  v("protocol", r.protocol);
+  v("clock", r.clock);
+  v("doorbell", r.doorbell);
+  v("window_ns", r.window_ns);
+  v("windows_per_half", r.windows_per_half);
+  v("aa_sigma", r.aa_sigma);
+  v("fit", r.fit);
+  v("gate", r.gate);
+  v("confirmation", r.confirmation);
+  v("speedup", r.speedup);
+  v("low", r.low);
+  v("high", r.high);
+}
+template <class V, Of<Verdict> R> void each(V& v, R& r) {
+  v("word", r.word);
+  v("accepted", r.accepted);
+  v("finding", r.finding);
+  v("gate", r.gate);
+  v("tier", r.tier);
+  v("tainted", r.tainted);
+  v("trials", r.trials);
+  v("failure_rate_bound", r.failure_rate_bound);
+  v("build", r.build);
+  v("sandbox", r.sandbox);
+  v("correctness", r.correctness);
+  v("timing", r.timing);
+  v("merit", r.merit);
+  v("diagnostics", r.diagnostics);
+  v("mismatch", r.mismatch);
+  v("workloads", r.workloads);
+  v("times", r.times);
+  v("infrastructure_error", r.infrastructure_error);
+  v("cost_ms", r.cost_ms);
+}
+template <class V, Of<Environment> R> void each(V& v, R& r) {
+  v("hardware", r.hardware);
+  v("compiler", r.compiler);
+  v("flags", r.flags);
+  v("kernel", r.kernel);
+  v("version", r.version);
+  v("more", r.more);
+}
+template <class V, Of<Probe> R> void each(V& v, R& r) {
+  v("id", r.id);
+  v("run", r.run);
+  v("definition", r.definition);
+  v("definition_hash", r.definition_hash);
+  v("solution", r.solution);
+  v("solution_hash", r.solution_hash);
+  v("parent", r.parent);
+  v("proposer", r.proposer);
+  v("hypothesis", r.hypothesis);
+  v("verdict", r.verdict);
+  v("decision", r.decision);
+  v("reason", r.reason);
+  v("environment", r.environment);
+  v("seed_commitment", r.seed_commitment);
+  v("seed", r.seed);
+  v("started_at", r.started_at);
+  v("wall_ms", r.wall_ms);
+  v("regime", r.regime);
+  v("estimate", r.estimate);
+}
+template <class V, Of<Record> R> void each(V& v, R& r) {
+  v("id", r.id);
+  v("previous", r.previous);
+  v("probe", r.probe);
+  v("definition", r.definition);
+  v("solution_name", r.solution_name);
+  v("speedup", r.speedup);
+  v("low", r.low);
+  v("high", r.high);
+  v("baseline", r.baseline);
+  v("sealed_at", r.sealed_at);
+}
+template <class V, Of<Run> R> void each(V& v, R& r) {
+  v("id", r.id);
+  v("definition", r.definition);
+  v("state", r.state);
+  v("options", r.options);
+  v("started_at", r.started_at);
+  v("finished_at", r.finished_at);
+  v("champion", r.champion);
+}
+template <class V, Of<SourceFile> R> void each(V& v, R& r) {
+  v("path", r.path);
+  v("content", r.content);
+}
+/// Not the upstream form (solution_json.hpp): a stored probe keeps the solution as it was judged.
+template <class V, Of<BuildSpec> R> void each(V& v, R& r) {
+  v("language", r.language);
+  v("target_hardware", r.target_hardware);
+  v("entry_point", r.entry_point);
+  v("dependencies", r.dependencies);
+  v("destination_passing_style", r.destination_passing_style);
+  v("binding", r.binding);
+  v("unknown", r.unknown);
+}
+template <class V, Of<Solution> R> void each(V& v, R& r) {
+  v("name", r.name);
+  v("definition", r.definition);
+  v("author", r.author);
+  v("spec", r.spec);
+  v("sources", r.sources);
+  v("description", r.description);
+  v("unknown", r.unknown);
+  v("file", r.file);
+}
+
+} // namespace kw::fields

@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "judge/binding.hpp"
+
+#include <fmt/format.h>
+#include <limits>
+
+namespace kw {
+namespace {
+
+constexpr std::int64_t most_elements = std::int64_t{1} << 33;
+
+Result<std::vector<std::int64_t>> resolve_shape(const TensorSpec& spec, const Bindings& axes) {
+  std::vector<std::int64_t> shape;
+  std::int64_t elements = 1;
+  for (const std::string& axis : *spec.shape) {
+    const auto found = axes.find(axis);
+    if (found == axes.end())
+      return fail(ErrorKind::invalid_input,
+                  fmt::format("tensor `{}` uses axis `{}`, which the workload does not bind", spec.name, axis),
+                  "give the axis a value in the workload, or declare it in the definition");
+    const auto size = static_cast<std::int64_t>(found->second);
+    shape.push_back(size);
+    if (size > 0 && elements > most_elements / size)
+      return fail(ErrorKind::invalid_input,
+                  fmt::format("tensor `{}` would have more than {} elements", spec.name, most_elements),
+                  "use a smaller workload");
+    elements *= size;
+  }
+  return shape;
+}
+
+std::int64_t count(std::span<const std::int64_t> shape) {
+  std::int64_t n = 1;
+  for (std::int64_t s : shape)
+    n *= s;
+  return n;
+}
+
+Result<double> evaluate(const std::string& text, const Bindings& axes) {
+  if (text.empty())
+    return 0.0;
+  KW_TRY(Expr expression, Expr::parse(text));
+  return expression.eval(axes);
+}
+
+const InputSpec* find_input(const Workload& workload, const std::string& name) {
+  for (const auto& [key, spec] : workload.inputs)
+    if (key == name)
+      return &spec;
+  return nullptr;
+}
+
+Result<DrawSpec> draw_spec(const TensorSpec& spec, const InputRule* rule, const Bindings& axes,
+                           std::vector<std::int64_t> shape) {
+  DrawSpec draw;
+  draw.dtype = spec.dtype;
+  draw.shape = std::move(shape);
+  if (rule == nullptr)
+    return draw;
+  draw.kind = rule->kind;
+  draw.low = rule->low;
+  draw.high = rule->high;
+  draw.scale = rule->scale;
+  draw.value = rule->value.value_or(0);
+  KW_TRY(double limit, evaluate(rule->limit, axes));
+  draw.limit = static_cast<std::int64_t>(limit);
+  return draw;
+}
+
+std::vector<InputClass> legal_classes(const DrawSpec& draw, const InputRule* rule) {
+  std::vector<InputClass> all = applicable_classes(draw);
+  if (rule == nullptr || rule->classes.empty())
+    return all;
+  std::vector<InputClass> chosen;
+  for (InputClass c : all_input_classes())
+    for (const std::string& wanted : rule->classes)
+      if (name(c) == wanted)
+        chosen.push_back(c);
+  return chosen;
+}
+
+Status bind_input(const Definition& definition, const Workload& workload, const TensorSpec& spec,
+                  const TensorReader& read_input, BoundWorkload& out) {
+  const auto found = definition.ext.inputs.find(spec.name);
+  const InputRule* rule = found == definition.ext.inputs.end() ? nullptr : &found->second;
+  const InputSpec* given = find_input(workload, spec.name);
+  if (spec.is_scalar()) {
+    BoundScalar scalar{.name = spec.name, .dtype = spec.dtype, .value = {}};
+    if (rule != nullptr) {
+      scalar.low = rule->low;
+      scalar.high = rule->high;
+      scalar.value = rule->value;
+    }
+    if (given != nullptr && std::holds_alternative<ScalarInput>(*given))
+      scalar.value = std::get<ScalarInput>(*given).value;
+    Argument argument;
+    argument.kind = spec.dtype == DType::float64 ? Argument::Kind::float64
+                    : is_float(spec.dtype)       ? Argument::Kind::float32
+                                                 : Argument::Kind::integer;
+    argument.index = out.scalars.size();
+    out.scalars.push_back(scalar);
+    out.arguments.push_back(argument);
+    return {};
+  }
+  BoundInput input;
+  input.name = spec.name;
+  KW_TRY(std::vector<std::int64_t> shape, resolve_shape(spec, out.axes));
+  input.bytes = byte_size(spec.dtype, count(shape));
+  KW_TRY(input.draw, draw_spec(spec, rule, out.axes, std::move(shape)));
+  input.classes = legal_classes(input.draw, rule);
+  if (given != nullptr && std::holds_alternative<SafetensorsInput>(*given)) {
+    KW_TRY(input.fixed, read_input(std::get<SafetensorsInput>(*given), spec.dtype, input.draw.shape));
+    if (input.fixed.size() != input.bytes)
+      return fail(ErrorKind::invalid_input,
+                  fmt::format("safetensors input `{}` has {} bytes, its shape needs {}", spec.name,
+                              input.fixed.size(), input.bytes),
+                  "regenerate the blob or correct the workload's axes");
+  }
+  Argument argument;
+  argument.kind = Argument::Kind::input;
+  argument.index = out.inputs.size();
+  out.inputs.push_back(std::move(input));
+  out.arguments.push_back(argument);
+  return {};
+}
+
+Status bind_output(const Definition& definition, const TensorSpec& spec, BoundWorkload& out) {
+  BoundOutput output;
+  output.name = spec.name;
+  output.dtype = spec.dtype;
+  KW_TRY(output.shape, resolve_shape(spec, out.axes));
+  output.elements = count(output.shape);
+  output.row = output.shape.empty() ? 1 : output.shape.back();
+  output.bytes = byte_size(spec.dtype, output.elements);
+  if (const auto found = definition.ext.tolerance.find(spec.name); found != definition.ext.tolerance.end()) {
+    output.tolerance = found->second;
+    KW_TRY(output.reduction, evaluate(found->second.reduction, out.axes));
+  } else {
+    output.tolerance = default_tolerance(spec.dtype);
+  }
+  out.outputs.push_back(std::move(output));
+  return {};
+}
+
+} // namespace
+
+TolerancePolicy default_tolerance(DType dtype) {
+  TolerancePolicy t;
+  switch (dtype) {
+  case DType::float64: t.rtol = 1e-10, t.atol_rms = 1e-12; break;
+  case DType::float32: t.rtol = 1e-5, t.atol_rms = 1e-6; break;
+  case DType::float16: t.rtol = 2e-3, t.atol_rms = 1e-3; break;
+  case DType::bfloat16: t.rtol = 1.6e-2, t.atol_rms = 8e-3; break;
+  case DType::float8_e4m3fn:
+  case DType::float8_e5m2:
+  case DType::float4_e2m1: t.rtol = 1e-1, t.atol_rms = 5e-2; break;
+  default: t.exact = true;
+  }
+  return t;
+}
+
+Result<BoundWorkload> bind_workload(const Definition& definition, const Workload& workload,
+                           const TensorReader& read_input) {
+  BoundWorkload out;
+  out.workload = workload;
+  for (const Axis& axis : definition.axes) {
+    if (!axis.is_variable()) {
+      out.axes[axis.name] = static_cast<double>(*axis.value);
+      continue;
+    }
+    bool bound = false;
+    for (const auto& [key, value] : workload.axes)
+      if (key == axis.name) {
+        out.axes[axis.name] = static_cast<double>(value);
+        out.axes_text += (out.axes_text.empty() ? "" : " ") + fmt::format("{}={}", key, value);
+        bound = true;
+      }
+    if (!bound)
+      return fail(ErrorKind::invalid_input,
+                  fmt::format("workload `{}` gives no value for axis `{}` of `{}`", workload.uuid, axis.name,
+                              definition.name),
+                  "add it under the workload's \"axes\"");
+  }
+  for (const TensorSpec& spec : definition.inputs)
+    KW_CHECK(bind_input(definition, workload, spec, read_input, out));
+  for (const TensorSpec& spec : definition.outputs) {
+    Argument argument;
+    argument.kind = Argument::Kind::output;
+    argument.index = out.outputs.size();
+    KW_CHECK(bind_output(definition, spec, out));
+    out.arguments.push_back(argument);
+  }
+  for (const Axis& axis : definition.axes)
+    if (axis.is_variable()) {
+      Argument argument;
+      argument.kind = Argument::Kind::integer;
+      argument.index = std::numeric_limits<std::size_t>::max(); // an axis, not a scalar input
+      argument.integer = static_cast<std::int64_t>(out.axes[axis.name]);
+      out.arguments.push_back(argument);
+    }
+  KW_TRY(out.flops, evaluate(definition.ext.flops, out.axes));
+  KW_TRY(out.bytes_read, evaluate(definition.ext.bytes_read, out.axes));
+  KW_TRY(out.bytes_written, evaluate(definition.ext.bytes_written, out.axes));
+  if (definition.ext.bytes_read.empty())
+    for (const BoundInput& input : out.inputs)
+      out.bytes_read += static_cast<double>(input.bytes);
+  if (definition.ext.bytes_written.empty())
+    for (const BoundOutput& output : out.outputs)
+      out.bytes_written += static_cast<double>(output.bytes);
+  return out;
+}
+
+} // namespace kw

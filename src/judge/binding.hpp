@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// A Definition met with one Workload: every shape a number, every argument in its register order.
+#pragma once
+
+#include "base/expr.hpp"
+#include "base/result.hpp"
+#include "model/definition.hpp"
+#include "model/workload.hpp"
+#include "runner/session.hpp"
+#include "tensor/compare.hpp"
+#include "tensor/generate.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace kw {
+
+struct BoundInput {
+  std::string name;
+  DrawSpec draw;
+  std::size_t bytes = 0;
+  std::vector<std::byte> fixed;    ///< content of a safetensors input; empty = drawn per trial
+  std::vector<InputClass> classes; ///< input classes that are legal for it; empty = kind-fixed
+};
+
+struct BoundScalar {
+  std::string name;
+  DType dtype = DType::float32;
+  std::optional<double> value; ///< empty = drawn per trial from [low, high)
+  double low = 0, high = 1;
+};
+
+struct BoundOutput {
+  std::string name;
+  DType dtype = DType::float32;
+  std::vector<std::int64_t> shape;
+  std::int64_t elements = 1;
+  std::int64_t row = 1; ///< length of the last axis
+  std::size_t bytes = 0;
+  TolerancePolicy tolerance;
+  double reduction = 0; ///< K, the reduction length (0 = none declared)
+};
+
+struct BoundWorkload {
+  Workload workload;
+  Bindings axes; ///< const and variable axes
+  std::vector<BoundInput> inputs;
+  std::vector<BoundScalar> scalars;
+  std::vector<BoundOutput> outputs;
+  /// Template argument list: inputs (scalars in place), outputs, variable axes. Scalars carry their
+  /// index into `scalars` in Argument::index until a trial fills the value.
+  std::vector<Argument> arguments;
+  double flops = 0, bytes_read = 0, bytes_written = 0;
+  std::string axes_text; ///< "m=16"
+};
+
+/// `read_input` resolves a safetensors input to the tensor's bytes.
+using TensorReader =
+    std::function<Result<std::vector<std::byte>>(const SafetensorsInput&, DType, std::span<const std::int64_t>)>;
+
+/// Tolerances for an output whose definition states none, by dtype (torch.testing-like relative part,
+/// absolute part tied to the output's RMS so that all-zero outputs cannot pass).
+TolerancePolicy default_tolerance(DType dtype);
+
+/// Errors: an axis without a value, a shape that does not fit memory, an expression that fails.
+Result<BoundWorkload> bind_workload(const Definition& definition, const Workload& workload,
+                           const TensorReader& read_input);
+
+} // namespace kw

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "judge/judge.hpp"
+
+#include "judge/sampled.hpp"
+#include "runner/layout.hpp"
+
+#include <algorithm>
+#include <fmt/format.h>
+
+namespace kw {
+namespace {
+
+struct Capacities {
+  std::size_t inputs = 0, outputs = 0, oracle = 0;
+};
+
+Capacities capacities(const std::vector<BoundWorkload>& workloads, const Oracle& oracle) {
+  Capacities most;
+  const bool can_sample = oracle.project_entry != 0 && oracle.block_entry != 0;
+  for (const BoundWorkload& w : workloads) {
+    std::vector<std::size_t> in, out, reference;
+    for (const BoundInput& input : w.inputs)
+      in.push_back(input.bytes);
+    for (const BoundOutput& output : w.outputs)
+      out.push_back(output.bytes);
+    if (can_sample && w.flops > full_oracle_flops_timed) {
+      const Extent e = extent(w.outputs[0]);
+      const std::size_t lines = sizeof(double) * static_cast<std::size_t>(std::max(exact_lines * std::max(e.rows, e.cols), e.rows * e.blocks));
+      reference = {lines, lines};
+      for (const std::int64_t n : {e.cols * e.blocks, exact_lines, exact_lines, e.rows, e.cols})
+        in.push_back(sizeof(double) * static_cast<std::size_t>(n));
+    }
+    most.oracle = std::max(most.oracle, arena_bytes(reference));
+    if (!can_sample || w.flops <= full_oracle_flops) {
+      reference.clear();
+      for (const BoundOutput& output : w.outputs)
+        for (int i = 0; i < (oracle.magnitudes ? 2 : 1); ++i)
+          reference.push_back(static_cast<std::size_t>(output.elements) * sizeof(double));
+      most.oracle = std::max(most.oracle, arena_bytes(reference));
+    }
+    most.inputs = std::max(most.inputs, arena_bytes(in));
+    most.outputs = std::max(most.outputs, arena_bytes(out));
+  }
+  return most;
+}
+
+std::string end_word(CallEnd end) {
+  switch (end) {
+  case CallEnd::crashed: return "crashed";
+  case CallEnd::violation: return "made a forbidden system call";
+  case CallEnd::exited: return "exited";
+  case CallEnd::timed_out: return "hung";
+  case CallEnd::returned: return "returned";
+  }
+  return {};
+}
+
+} // namespace
+
+Result<Judge> Judge::open(Definition definition, std::vector<Workload> workloads, JudgeContext context) {
+  Judge judge;
+  if (workloads.empty())
+    return fail(ErrorKind::invalid_input, fmt::format("`{}` has no workloads", definition.name),
+                fmt::format("add lines to {}.workloads.jsonl", definition.name));
+  for (const Workload& w : workloads) {
+    KW_TRY(BoundWorkload bound, bind_workload(definition, w, context.read_input));
+    judge.workloads_.push_back(std::move(bound));
+  }
+  KW_TRY(Oracle oracle, prepare_oracle(definition, context.oracle));
+  judge.oracle_ = std::make_unique<Oracle>(std::move(oracle));
+
+  const Capacities most = capacities(judge.workloads_, *judge.oracle_);
+  context.session.input_capacity = most.inputs;
+  context.session.output_capacity = most.outputs;
+  if (context.session.required_tier.empty())
+    context.session.required_tier = definition.ext.min_tier;
+  KW_TRY(Session session, Session::start(context.session));
+  judge.session_ = std::make_unique<Session>(std::move(session));
+
+  judge.oracle_->arm.output_capacity = most.oracle;
+  LoadReport report;
+  KW_TRY(Arm arm, judge.session_->spawn(judge.oracle_->arm, report));
+  if (report.end != CallEnd::returned)
+    return fail(ErrorKind::infrastructure,
+                fmt::format("the oracle of `{}` could not be loaded: it {} ({})", definition.name,
+                            end_word(report.end), report.detail),
+                "check the oracle's source: it must export its entries as extern \"C\"");
+  judge.oracle_arm_ = std::make_unique<Arm>(std::move(arm));
+  judge.trials_ = std::make_unique<TrialRunner>(*judge.session_, *judge.oracle_arm_, *judge.oracle_, Seed{});
+  judge.definition_ = std::move(definition);
+  judge.context_ = std::move(context);
+  return judge;
+}
+
+Result<std::unique_ptr<Arm>> Judge::spawn(const Subject& subject, LoadReport& report) {
+  ArmSpec spec;
+  spec.kind = ArmKind::candidate;
+  spec.object = subject.build.object;
+  spec.entry = subject.build.entry;
+  spec.threads = definition_.ext.threads;
+  KW_TRY(Arm arm, session_->spawn(spec, report));
+  return std::make_unique<Arm>(std::move(arm));
+}
+
+void Judge::begin(const Seed& seed) {
+  trials_->reseed(seed);
+  next_trial_ = 0;
+}
+
+Result<Subject> Judge::admit(const Solution& solution, Verdict& verdict) {
+  verdict.tier = session_->tier();
+  Subject subject{.solution = solution, .build = {}, .arm = nullptr};
+  KW_TRY(subject.build, context_.target->build(solution, definition_));
+  const TargetBuild& build = subject.build;
+  verdict.cost_ms["build"] = build.ms;
+  verdict.diagnostics = build.diagnostics;
+  verdict.build.summary = build.summary;
+  verdict.build.details = build.details;
+  for (const std::string& flag : build.flags_raised)
+    verdict.build.details.push_back("flag: " + flag);
+  if (!build.ok) {
+    verdict.build.outcome = Outcome::fail;
+    verdict.finding = build.finding;
+    return subject;
+  }
+  verdict.build.outcome = Outcome::pass;
+
+  LoadReport report;
+  KW_TRY(subject.arm, spawn(subject, report));
+  verdict.cost_ms["load"] = report.ms;
+  if (report.end == CallEnd::returned) {
+    verdict.sandbox.outcome = Outcome::pass;
+    verdict.sandbox.summary = session_->tier();
+    return subject;
+  }
+  subject.arm.reset();
+  verdict.sandbox.outcome = Outcome::fail;
+  verdict.sandbox.summary = fmt::format("the object {} while it was loaded: {}", end_word(report.end), report.detail);
+  verdict.finding = report.end == CallEnd::violation   ? Finding::sandbox
+                    : report.end == CallEnd::timed_out ? Finding::resource
+                    : report.end == CallEnd::crashed   ? Finding::crash
+                                                       : Finding::protocol;
+  return subject;
+}
+
+Result<Calibration> Judge::calibration() {
+  if (!calibration_) {
+    KW_TRY(Calibration measured, session_->calibrate());
+    calibration_ = measured;
+  }
+  return *calibration_;
+}
+
+void reject(Verdict& verdict, const TrialResult& result) {
+  AxisVerdict& axis = result.finding == Finding::sandbox ? verdict.sandbox : verdict.correctness;
+  axis.outcome = Outcome::fail;
+  axis.summary = result.detail;
+  verdict.finding = result.finding;
+  verdict.mismatch = result.mismatch;
+}
+
+void conclude(Verdict& verdict, bool timing_asked) {
+  const AxisVerdict* axes[] = {&verdict.build, &verdict.sandbox, &verdict.correctness, &verdict.timing, &verdict.merit};
+  const bool failed = std::any_of(std::begin(axes), std::end(axes),
+                                  [](const AxisVerdict* a) { return a->outcome == Outcome::fail; });
+  if (!verdict.infrastructure_error.empty()) {
+    verdict.word = "INFRASTRUCTURE";
+    verdict.accepted = false;
+  } else if (failed) {
+    verdict.word = "REJECTED";
+    verdict.accepted = false;
+  } else if (verdict.correctness.outcome != Outcome::pass) {
+    verdict.word = "UNDECIDED";
+    verdict.accepted = false;
+  } else if (!timing_asked) {
+    verdict.word = "CORRECT";
+    verdict.accepted = true;
+  } else {
+    verdict.accepted = verdict.merit.outcome == Outcome::pass;
+    verdict.word = verdict.accepted ? "ACCEPTED" : "UNDECIDED";
+  }
+}
+
+} // namespace kw

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+// The judge of one Definition: builds, admits, verifies and times candidates without trusting them.
+// Owns the session (arena, zygote), the oracle arm and the secret seed. One thread at a time.
+#pragma once
+
+#include "base/result.hpp"
+#include "judge/binding.hpp"
+#include "judge/race.hpp"
+#include "judge/trial.hpp"
+#include "model/definition.hpp"
+#include "model/solution.hpp"
+#include "model/verdict.hpp"
+#include "oracle/oracle.hpp"
+#include "runner/session.hpp"
+#include "target/target.hpp"
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace kw {
+
+struct JudgeContext {
+  Target* target = nullptr;
+  SessionOptions session;       ///< capacities are computed by the judge
+  OracleContext oracle;
+  TensorReader read_input;      ///< resolves safetensors inputs
+  std::function<bool()> stop = [] { return false; };
+  std::function<void(const std::string& stage, std::uint64_t done, std::uint64_t total)> progress =
+      [](const std::string&, std::uint64_t, std::uint64_t) {};
+  /// Fastest time (ns) physics allows for a workload on this machine; 0 = unknown.
+  std::function<double(const BoundWorkload&)> floor_ns = [](const BoundWorkload&) { return 0.0; };
+};
+
+/// A candidate or baseline that was built, admitted and loaded.
+struct Subject {
+  Solution solution;
+  TargetBuild build;
+  std::unique_ptr<Arm> arm;  ///< null when building or loading failed
+  [[nodiscard]] bool loaded() const { return arm != nullptr; }
+};
+
+class Judge {
+ public:
+  /// Errors: unusable definition or workload, oracle that does not build, sandbox below the
+  /// definition's minimum tier.
+  static Result<Judge> open(Definition definition, std::vector<Workload> workloads, JudgeContext context);
+
+  /// Starts a judgement of its own: all inputs from here on follow from `seed` and the order of
+  /// calls, so that revealing one candidate's seed says nothing about the next one's.
+  void begin(const Seed& seed);
+  /// Build, admission, load: fills verdict.build and verdict.sandbox.
+  Result<Subject> admit(const Solution& solution, Verdict& verdict);
+  /// Runs the trials of a gate ("smoke", "gate", "accept", "champion"): fills verdict.correctness.
+  /// `only` restricts it to some workloads (a search); empty = all.
+  Status verify(Subject& subject, const std::string& gate, Verdict& verdict,
+                const std::vector<std::size_t>& only = {});
+  /// Paired e-gate of the candidate against the baseline: fills verdict.timing and .merit.
+  /// Every timed call is verified; its trials count towards the verdict's bound.
+  Status time(Subject& baseline, Subject& candidate, const RaceOptions& options, Verdict& verdict);
+  /// Fresh process pairs, all workloads; the only source of a reported speed-up.
+  /// `peers` ride along on the same staged inputs.
+  Status confirm(const Subject& baseline, const Subject& candidate, const std::vector<PeerSpec>& peers,
+                 const RaceOptions& options, Verdict& verdict);
+  /// Quick paired estimate for a search, no claim: median of ln(t_reference / t_candidate) over few
+  /// rounds on one workload. A wrong output fills verdict.correctness and ends it.
+  Result<double> screen(Subject& reference, Subject& candidate, std::size_t workload, int rounds,
+                        Verdict& verdict);
+  /// The baseline against itself: is this machine fit for timing?
+  Status self_test(Subject& baseline, const RaceOptions& options, TimingEvidence& evidence);
+
+  /// Spawns a fresh process for a subject.
+  Result<std::unique_ptr<Arm>> spawn(const Subject& subject, LoadReport& report);
+
+  [[nodiscard]] const Definition& definition() const { return definition_; }
+  [[nodiscard]] const std::vector<BoundWorkload>& workloads() const { return workloads_; }
+  [[nodiscard]] std::string tier() const { return session_->tier(); }
+  [[nodiscard]] const Oracle& oracle() const { return *oracle_; }
+  [[nodiscard]] const Costs& costs() const { return trials_->costs(); }
+
+ private:
+  Judge() = default;
+  Race make_race(std::vector<Contestant> contestants, const RaceOptions& options);
+  Result<bool> verify_one(Subject& subject, const BoundWorkload& workload, const TrialKey& key, Verdict& verdict,
+                          WorkloadTrials& tally, bool check_determinism);
+  Result<Calibration> calibration();
+
+  Definition definition_;
+  std::vector<BoundWorkload> workloads_;
+  JudgeContext context_;
+  std::unique_ptr<Oracle> oracle_;
+  std::unique_ptr<Session> session_;
+  std::unique_ptr<Arm> oracle_arm_;
+  std::unique_ptr<TrialRunner> trials_;
+  std::optional<Calibration> calibration_;
+  std::uint64_t next_trial_ = 0;
+};
+
+/// Sets verdict.correctness (or the axis the finding belongs to) to fail, with its sentence.
+void reject(Verdict& verdict, const TrialResult& result);
+/// Fills word and accepted from the axes: what was asked for decides.
+void conclude(Verdict& verdict, bool timing_asked);
+
+} // namespace kw

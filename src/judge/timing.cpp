@@ -1,0 +1,338 @@
+// SPDX-License-Identifier: Apache-2.0
+// The timing half of the judge: the deciding e-gate, the independent confirmation that alone gives
+// a reported speed-up, the quick screen of a search, and the A/A self-test.
+#include "judge/judge.hpp"
+
+#include "oracle/peer.hpp"
+#include "stats/robust.hpp"
+#include "stats/trials.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <fmt/format.h>
+#include <numeric>
+
+namespace kw {
+namespace {
+
+/// A/A: how many rounds, and the noise (robust sigma of ln ratios) above which no claim is made.
+constexpr int self_test_rounds = 12;
+constexpr double unfit_sigma = 0.10;
+/// A workload may lose this much without blocking a candidate that wins overall.
+constexpr double tolerated_loss = 0.03;
+/// Faster than this fraction of the physical floor is not a kernel, it is a bug in the evidence.
+constexpr double impossible_fraction = 0.8;
+constexpr double unfit_discards = 0.2;
+/// Freeze latency and the doorbell's own spin that kernel accounting charges to a call.
+constexpr double accounted_latency_ns = 60e3;
+
+class Deadline {
+ public:
+  explicit Deadline(double seconds) : seconds_(seconds) {}
+  [[nodiscard]] bool passed() const {
+    return seconds_ > 0 &&
+           std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count() > seconds_;
+  }
+
+ private:
+  double seconds_;
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+};
+
+/// ln(t_first / t_second) of one round and workload.
+double log_ratio(const RoundTimes& t) { return std::log(t.ns[0] / t.ns[1]); }
+
+/// The round's d: weighted mean of log ratios over its workloads.
+double combined(const RoundOutcome& outcome, const std::vector<BoundWorkload>& workloads) {
+  double sum = 0, weight = 0;
+  for (const RoundTimes& t : outcome.times) {
+    const double w = workloads[t.workload].workload.weight;
+    sum += w * log_ratio(t);
+    weight += w;
+  }
+  return sum / weight;
+}
+
+void append(std::vector<PairedTiming>& all, const RoundOutcome& outcome, const std::vector<BoundWorkload>& workloads,
+            const std::string& baseline) {
+  for (const RoundTimes& t : outcome.times) {
+    auto found = std::find_if(all.begin(), all.end(), [&](const PairedTiming& p) {
+      return p.uuid == workloads[t.workload].workload.uuid && p.baseline == baseline;
+    });
+    if (found == all.end()) {
+      all.push_back({.uuid = workloads[t.workload].workload.uuid, .baseline = baseline});
+      found = std::prev(all.end());
+    }
+    found->log_ratios.push_back(log_ratio(t));
+    found->baseline_ns.push_back(t.ns[0]);
+    found->candidate_ns.push_back(t.ns[1]);
+  }
+}
+
+void summarise(std::vector<PairedTiming>& all) {
+  for (PairedTiming& p : all) {
+    const MedianInterval interval = median_interval(p.log_ratios, 0.95);
+    p.speedup = std::exp(median(p.log_ratios));
+    p.low = std::exp(interval.low);
+    p.high = std::exp(interval.high);
+  }
+}
+
+/// Rank correlation of the ratios with their order: 0 = steady, +-1 = a trend.
+double drift_of(const std::vector<double>& ratios) {
+  std::vector<double> order(ratios.size());
+  std::iota(order.begin(), order.end(), 0.0);
+  return spearman(order, ratios);
+}
+
+/// Outcome of the e-gate in words for one workload set.
+std::string word(GateDecision d) {
+  return d == GateDecision::faster ? "faster" : d == GateDecision::not_faster ? "not faster" : "undecided";
+}
+
+} // namespace
+
+Race Judge::make_race(std::vector<Contestant> contestants, const RaceOptions& options) {
+  double window = options.least_window_ns;
+  if (window <= 0)
+    window = calibration_ ? calibration_->least_window_ns() : 3e6;
+  return {*trials_, workloads_, std::move(contestants), options, window, next_trial_, context_.stop};
+}
+
+Status Judge::self_test(Subject& baseline, const RaceOptions& options, TimingEvidence& evidence) {
+  KW_TRY(const Calibration measured, calibration());
+  LoadReport load;
+  KW_TRY(const std::unique_ptr<Arm> twin, spawn(baseline, load));
+  RaceOptions own = options;
+  own.windows = 1;
+  own.workloads = {0};
+  for (std::size_t i = 1; i < workloads_.size(); ++i)
+    if (workloads_[i].flops + workloads_[i].bytes_read < workloads_[own.workloads[0]].flops + workloads_[own.workloads[0]].bytes_read)
+      own.workloads[0] = i;
+  Race race = make_race({{"baseline", baseline.arm.get(), true}, {"baseline twin", twin.get(), true}}, own);
+  KW_TRY(const RoundOutcome warm, race.warm_up());
+  (void)warm;
+  EGate gate(options.gate);
+  std::vector<double> ratios;
+  for (int i = 0; i < self_test_rounds; ++i) {
+    KW_TRY(const RoundOutcome outcome, race.round());
+    ratios.push_back(combined(outcome, workloads_));
+    gate.add(ratios.back());
+  }
+  evidence.protocol = options.warm ? "warm" : "cold";
+  evidence.doorbell = session_->doorbell(definition_.ext.threads) == Doorbell::spin ? "spin" : "futex";
+  evidence.window_ns = options.least_window_ns > 0 ? options.least_window_ns : measured.least_window_ns();
+  evidence.windows_per_half = options.windows;
+  evidence.aa_sigma = mad_sigma(ratios);
+  evidence.fit = evidence.aa_sigma <= unfit_sigma && gate.decision() != GateDecision::faster;
+  return {};
+}
+
+Result<double> Judge::screen(Subject& reference, Subject& candidate, std::size_t workload, int rounds,
+                             Verdict& verdict) {
+  RaceOptions options;
+  options.windows = 1;
+  options.least_window_ns = 1e6;
+  options.most_calls = 24;
+  options.workloads = {workload};
+  options.warm = definition_.ext.protocol != "cold";
+  Race race = make_race({{"reference", reference.arm.get(), true}, {"candidate", candidate.arm.get(), false}}, options);
+  std::vector<double> ratios;
+  for (int i = -1; i < rounds; ++i) {
+    KW_TRY(const RoundOutcome outcome, i < 0 ? race.warm_up() : race.round());
+    verdict.trials += outcome.calls;
+    if (outcome.failed != SIZE_MAX) {
+      reject(verdict, outcome.failure);
+      return 0.0;
+    }
+    if (i >= 0)
+      ratios.push_back(combined(outcome, workloads_));
+  }
+  return median(ratios);
+}
+
+Status Judge::time(Subject& baseline, Subject& candidate, const RaceOptions& options, Verdict& verdict) {
+  TimingEvidence evidence;
+  KW_CHECK(self_test(baseline, options, evidence));
+  if (!evidence.fit) {
+    verdict.timing.summary = fmt::format("this machine is unfit for timing now: the baseline against itself shows "
+                                         "{:.1f} % noise (limit {:.0f} %)",
+                                         100 * evidence.aa_sigma, 100 * unfit_sigma);
+    verdict.timing.details = {"remedy: stop other work on the machine and run again; `kernwright doctor` shows the noise"};
+    verdict.times = std::move(evidence);
+    return {};
+  }
+  Race race = make_race({{"baseline", baseline.arm.get(), true}, {"candidate", candidate.arm.get(), false}}, options);
+  EGate gate(options.gate);
+  std::vector<EGate> guards(race.chosen().size(), EGate({.min_effect = tolerated_loss, .alpha_accept = 0.05}));
+  std::vector<double> ratios;
+  const Deadline deadline(options.seconds);
+  std::uint64_t discarded = 0;
+  for (int i = -1; gate.decision() == GateDecision::undecided && !gate.exhausted(); ++i) {
+    if (i >= 0 && deadline.passed())
+      break;
+    context_.progress("time", static_cast<std::uint64_t>(std::max(i, 0)), static_cast<std::uint64_t>(options.gate.max_rounds));
+    KW_TRY(const RoundOutcome outcome, i < 0 ? race.warm_up() : race.round());
+    verdict.trials += outcome.calls;
+    if (outcome.failed != SIZE_MAX) {
+      reject(verdict, outcome.failure);
+      verdict.timing.summary = "not completed: a timed call failed";
+      verdict.times = std::move(evidence);
+      return {};
+    }
+    if (i < 0)
+      continue;
+    if (outcome.discarded) {
+      ++discarded;
+      if (discarded > 4 && static_cast<double>(discarded) > unfit_discards * (i + 1)) {
+        verdict.timing.summary = fmt::format("this machine is unfit for timing now: {} of {} rounds were preempted", discarded, i + 1);
+        verdict.times = std::move(evidence);
+        return {};
+      }
+      continue;
+    }
+    ratios.push_back(combined(outcome, workloads_));
+    gate.add(ratios.back());
+    for (std::size_t w = 0; w < outcome.times.size(); ++w)
+      guards[w].add(-log_ratio(outcome.times[w]));
+    append(evidence.gate, outcome, workloads_, baseline.solution.name);
+  }
+  summarise(evidence.gate);
+  for (PairedTiming& p : evidence.gate)
+    p.decision = word(gate.decision()), p.discarded_rounds = discarded;
+
+  verdict.failure_rate_bound = failure_rate_bound(verdict.trials, 0.95);
+  verdict.timing.outcome = Outcome::pass;
+  verdict.timing.summary = fmt::format("{} rounds, {} won; A/A noise {:.2f} %, {} protocol", gate.rounds(), gate.wins(),
+                                       100 * evidence.aa_sigma, evidence.protocol);
+  for (std::size_t w = 0; w < race.chosen().size(); ++w) {
+    const BoundWorkload& workload = workloads_[race.chosen()[w]];
+    PairedTiming& p = evidence.gate[w];
+    p.floor_ns = context_.floor_ns(workload);
+    if (p.floor_ns > 0 && median(p.candidate_ns) < impossible_fraction * p.floor_ns) {
+      verdict.timing.outcome = Outcome::fail;
+      verdict.finding = Finding::timing;
+      verdict.timing.summary = fmt::format("physically impossible on {}: {:.0f} ns per call, the roofline floor is {:.0f} ns",
+                                           workload.axes_text, median(p.candidate_ns), p.floor_ns);
+    }
+  }
+  // CPU time beyond the declared threads means work hidden outside the timed call.
+  const double mean_ns = median(evidence.gate.empty() ? std::vector<double>{1} : evidence.gate.front().candidate_ns);
+  const double allowed = definition_.ext.threads * (1.05 + accounted_latency_ns / std::max(mean_ns, 1.0));
+  if (race.cpu_per_wall(1) > allowed) {
+    verdict.timing.outcome = Outcome::fail;
+    verdict.finding = Finding::timing;
+    verdict.timing.summary = fmt::format("used {:.2f} CPU-seconds per second of its calls with {} declared thread(s)",
+                                         race.cpu_per_wall(1), definition_.ext.threads);
+  }
+  const double estimate = std::exp(ratios.empty() ? 0 : median(ratios));
+  const bool drift = ratios.size() >= 16 && std::abs(drift_of(ratios)) > 0.7;
+  std::string loser;
+  for (std::size_t w = 0; w < guards.size(); ++w)
+    if (guards[w].decision() == GateDecision::faster)
+      loser = workloads_[race.chosen()[w]].axes_text;
+  if (verdict.timing.outcome == Outcome::fail) {
+    verdict.merit.summary = "not judged: the timing evidence was refused";
+  } else if (!loser.empty()) {
+    verdict.merit.outcome = Outcome::fail;
+    verdict.merit.summary = fmt::format("slower than `{}` by more than {:.0f} % on {}", baseline.solution.name,
+                                        100 * tolerated_loss, loser);
+  } else if (gate.decision() == GateDecision::faster && !drift) {
+    verdict.merit.outcome = Outcome::pass;
+    verdict.merit.summary = fmt::format("faster than `{}` by more than {:.0f} % (gate estimate {:.2f}x)",
+                                        baseline.solution.name, 100 * options.gate.min_effect, estimate);
+  } else if (gate.decision() == GateDecision::not_faster) {
+    verdict.merit.outcome = Outcome::fail;
+    verdict.merit.summary = fmt::format("not faster than `{}` by {:.0f} % (gate estimate {:.3f}x)", baseline.solution.name,
+                                        100 * options.gate.min_effect, estimate);
+  } else {
+    verdict.merit.summary = drift ? "undecided: the ratio drifted during the run"
+                                  : fmt::format("undecided after {} rounds (gate estimate {:.3f}x)", gate.rounds(), estimate);
+  }
+  verdict.times = std::move(evidence);
+  return {};
+}
+
+Status Judge::confirm(const Subject& baseline, const Subject& candidate, const std::vector<PeerSpec>& peers,
+                      const RaceOptions& options, Verdict& verdict) {
+  KW_ASSERT(verdict.times.has_value());
+  std::vector<std::pair<std::string, ArmSpec>> peer_arms;
+  for (const PeerSpec& peer : peers) {
+    Result<ArmSpec> spec = prepare_peer(peer, definition_, context_.oracle);
+    if (spec)
+      peer_arms.emplace_back(peer.name, std::move(*spec));
+    else
+      verdict.merit.details.push_back(fmt::format("peer `{}` not timed: {}", peer.name, spec.error().message));
+  }
+  std::vector<double> ratios;
+  const Deadline deadline(options.seconds);
+  const int rounds_each = (options.confirm_rounds + options.process_pairs - 1) / options.process_pairs;
+  for (int pair = 0; pair < options.process_pairs; ++pair) {
+    LoadReport load;
+    KW_TRY(const std::unique_ptr<Arm> base, spawn(baseline, load));
+    KW_TRY(const std::unique_ptr<Arm> cand, spawn(candidate, load));
+    std::vector<Contestant> contestants{{baseline.solution.name, base.get(), true}, {"candidate", cand.get(), false}};
+    std::vector<std::unique_ptr<Arm>> peer_processes;
+    for (const auto& [peer, spec] : peer_arms) {
+      KW_TRY(Arm arm, session_->spawn(spec, load));
+      if (load.end != CallEnd::returned) {
+        if (pair == 0)
+          verdict.merit.details.push_back(fmt::format("peer `{}` not timed: {}", peer, load.detail));
+        continue;
+      }
+      peer_processes.push_back(std::make_unique<Arm>(std::move(arm)));
+      contestants.push_back({peer, peer_processes.back().get(), true});
+    }
+    const std::vector<Contestant> names = contestants;
+    Race race = make_race(std::move(contestants), options);
+    for (int i = -1; i < rounds_each; ++i) {
+      if (i > 0 && pair > 0 && deadline.passed())
+        break;
+      context_.progress("confirm", static_cast<std::uint64_t>(pair * rounds_each + std::max(i, 0)),
+                        static_cast<std::uint64_t>(options.process_pairs * rounds_each));
+      KW_TRY(RoundOutcome outcome, i < 0 ? race.warm_up() : race.round());
+      verdict.trials += outcome.calls;
+      if (outcome.failed != SIZE_MAX) {
+        reject(verdict, outcome.failure);
+        verdict.merit = {.outcome = Outcome::unknown, .summary = "not judged: a confirmation call failed", .details = {}};
+        return {};
+      }
+      if (i < 0 || outcome.discarded)
+        continue;
+      ratios.push_back(combined(outcome, workloads_));
+      append(verdict.times->confirmation, outcome, workloads_, baseline.solution.name);
+      for (std::size_t k = 2; k < names.size(); ++k) {
+        RoundOutcome against = outcome;
+        for (RoundTimes& t : against.times)
+          t.ns = {t.ns[k], t.ns[1]};
+        append(verdict.times->confirmation, against, workloads_, names[k].name);
+      }
+    }
+  }
+  verdict.failure_rate_bound = failure_rate_bound(verdict.trials, 0.95);
+  summarise(verdict.times->confirmation);
+  for (PairedTiming& p : verdict.times->confirmation)
+    for (const BoundWorkload& w : workloads_)
+      if (w.workload.uuid == p.uuid)
+        p.floor_ns = context_.floor_ns(w);
+  if (ratios.size() < 6) {
+    verdict.merit = {.outcome = Outcome::unknown, .summary = "confirmation got too few undisturbed rounds", .details = verdict.merit.details};
+    return {};
+  }
+  const MedianInterval interval = median_interval(ratios, 0.95);
+  TimingEvidence& times = *verdict.times;
+  times.speedup = std::exp(median(ratios));
+  times.low = std::exp(interval.low);
+  times.high = std::exp(interval.high);
+  if (times.low <= 1) {
+    verdict.merit.outcome = Outcome::unknown;
+    verdict.merit.summary = fmt::format("not confirmed in fresh processes: {:.3f}x [{:.3f}, {:.3f}]", times.speedup, times.low, times.high);
+  } else {
+    verdict.merit.summary = fmt::format("{:.2f}x [{:.2f}, {:.2f}] against `{}`, confirmed over {} fresh process pairs",
+                                        times.speedup, times.low, times.high, baseline.solution.name, options.process_pairs);
+  }
+  return {};
+}
+
+} // namespace kw

@@ -1,0 +1,361 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "judge/trial.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstring>
+#include <fmt/format.h>
+#include <numeric>
+
+namespace kw {
+namespace {
+
+class Stopwatch {
+ public:
+  explicit Stopwatch(double& sink) : sink_(sink) {}
+  Stopwatch(const Stopwatch&) = delete;
+  Stopwatch& operator=(const Stopwatch&) = delete;
+  ~Stopwatch() {
+    sink_ += std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start_).count();
+  }
+
+ private:
+  double& sink_;
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+};
+
+std::uint64_t canary_key(const Seed& seed, std::uint64_t trial) {
+  std::uint64_t key = 0;
+  std::memcpy(&key, seed.data() + 8, sizeof key);
+  key ^= (trial + 1) * 0x9e3779b97f4a7c15ULL;
+  return key;
+}
+
+bool one_signed(InputClass c) { return c == InputClass::uniform || c == InputClass::offset; }
+
+/// Inputs with a class list that lacks the trial's class fall back to `normal`.
+InputClass class_for(const BoundInput& input, InputClass wanted) {
+  if (std::find(input.classes.begin(), input.classes.end(), wanted) != input.classes.end())
+    return wanted;
+  return input.classes.empty() ? InputClass::normal : input.classes.front();
+}
+
+std::vector<std::int64_t> coordinates(std::uint64_t flat, const std::vector<std::int64_t>& shape) {
+  std::vector<std::int64_t> at(shape.size());
+  for (std::size_t i = shape.size(); i-- > 0;) {
+    const auto size = static_cast<std::uint64_t>(std::max<std::int64_t>(shape[i], 1));
+    at[i] = static_cast<std::int64_t>(flat % size);
+    flat /= size;
+  }
+  return at;
+}
+
+std::vector<double> doubles(std::span<const std::byte> bytes) {
+  std::vector<double> out(bytes.size() / sizeof(double));
+  std::memcpy(out.data(), bytes.data(), out.size() * sizeof(double));
+  return out;
+}
+
+std::string end_sentence(const CallReport& report) {
+  switch (report.end) {
+  case CallEnd::crashed: return "the kernel crashed: " + report.detail;
+  case CallEnd::violation: return "the kernel made a forbidden system call: " + report.detail;
+  case CallEnd::exited: return "the process ended before the call was done: " + report.detail;
+  case CallEnd::timed_out: return "the call did not return: " + report.detail;
+  case CallEnd::returned: break;
+  }
+  return {};
+}
+
+Finding end_finding(CallEnd end) {
+  switch (end) {
+  case CallEnd::crashed: return Finding::crash;
+  case CallEnd::violation: return Finding::sandbox;
+  case CallEnd::exited: return Finding::protocol;
+  case CallEnd::timed_out: return Finding::resource;
+  case CallEnd::returned: break;
+  }
+  return Finding::none;
+}
+
+} // namespace
+
+std::uint64_t TrialRunner::coin(std::uint64_t trial) const {
+  std::uint64_t low = 0, high = 0;
+  std::memcpy(&low, seed_.data(), sizeof low);
+  std::memcpy(&high, seed_.data() + 8, sizeof high);
+  // splitmix64 finaliser over both halves: unpredictable without the seed.
+  std::uint64_t z = low + (trial + 1) * 0x9e3779b97f4a7c15ULL;
+  for (int i = 0; i < 2; ++i) {
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ULL;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebULL;
+    z ^= (z >> 31) ^ high;
+  }
+  return z;
+}
+
+std::chrono::milliseconds TrialRunner::call_limit(const BoundWorkload& workload) {
+  // 2 s for anything small; a kernel at 0.1 GFLOP/s or 10 MB/s is hopeless, not hung.
+  const double ms = 2000 + workload.flops / 1e5 + (workload.bytes_read + workload.bytes_written) / 1e4;
+  return std::chrono::milliseconds(static_cast<std::int64_t>(std::min(ms, 600'000.0)));
+}
+
+Status TrialRunner::stage(const BoundWorkload& workload, const TrialKey& key) {
+  const Stopwatch watch(costs_["generate"]);
+  workload_ = &workload;
+  key_ = key;
+  input_bytes_.clear();
+  for (const BoundInput& input : workload.inputs)
+    input_bytes_.push_back(input.bytes);
+  KW_TRY(const std::vector<std::span<std::byte>> views,
+         session_.stage(input_bytes_, key.placement, canary_key(seed_, key.trial)));
+  for (std::size_t i = 0; i < views.size(); ++i) {
+    const BoundInput& input = workload.inputs[i];
+    if (!input.fixed.empty())
+      std::memcpy(views[i].data(), input.fixed.data(), input.fixed.size());
+    else
+      draw(input.draw, class_for(input, key.input_class), seed_, key.trial, static_cast<std::uint32_t>(i),
+           views[i]);
+  }
+  scalars_.clear();
+  for (std::size_t i = 0; i < workload.scalars.size(); ++i) {
+    const BoundScalar& scalar = workload.scalars[i];
+    double value = scalar.value.value_or(0);
+    if (!scalar.value) {
+      float drawn = 0;
+      DrawSpec spec{.dtype = DType::float32, .shape = {1}, .kind = "uniform", .low = scalar.low, .high = scalar.high};
+      draw(spec, InputClass::uniform, seed_, key.trial, static_cast<std::uint32_t>(1000 + i),
+           std::as_writable_bytes(std::span(&drawn, 1)));
+      value = is_float(scalar.dtype) ? static_cast<double>(drawn) : std::floor(static_cast<double>(drawn));
+    }
+    scalars_.push_back(value);
+  }
+  return {};
+}
+
+std::vector<Argument> TrialRunner::filled_arguments() const {
+  std::vector<Argument> arguments = workload_->arguments;
+  for (Argument& a : arguments) {
+    const bool scalar = a.kind == Argument::Kind::float32 || a.kind == Argument::Kind::float64 ||
+                        (a.kind == Argument::Kind::integer && a.index < scalars_.size());
+    if (!scalar)
+      continue;
+    a.real = scalars_[a.index];
+    if (a.kind == Argument::Kind::integer)
+      a.integer = static_cast<std::int64_t>(scalars_[a.index]);
+  }
+  return arguments;
+}
+
+Result<CallReport> TrialRunner::call(Arm& arm, bool warm, bool evict) {
+  const Stopwatch watch(costs_["call"]);
+  Invocation invocation;
+  for (const BoundOutput& output : workload_->outputs)
+    invocation.output_bytes.push_back(output.bytes);
+  invocation.arguments = filled_arguments();
+  invocation.placement = key_.placement;
+  invocation.poison = key_.poison;
+  invocation.canary_key = canary_key(seed_, key_.trial);
+  invocation.warm = warm;
+  invocation.evict = evict;
+  invocation.timeout = call_limit(*workload_);
+  KW_TRY(CallReport report, arm.call(invocation));
+  costs_["kernel"] += report.ns / 1e6;
+  return report;
+}
+
+bool TrialRunner::may_sample(double limit) const {
+  return workload_->flops > limit && oracle_.project_entry != 0 && oracle_.block_entry != 0 &&
+         workload_->outputs.size() == 1 && workload_->outputs[0].dtype != DType::float8_e5m2 &&
+         !workload_->outputs[0].tolerance.exact;
+}
+
+Result<CallReport> TrialRunner::call_oracle(std::size_t entry, std::vector<Argument> arguments,
+                                            std::vector<std::size_t> output_bytes) {
+  Invocation invocation;
+  invocation.entry = entry;
+  invocation.output_bytes = std::move(output_bytes);
+  invocation.arguments = std::move(arguments);
+  invocation.placement = key_.placement;
+  invocation.canary_key = canary_key(seed_, key_.trial);
+  invocation.warm = false;
+  invocation.timeout = std::chrono::minutes(10);
+  KW_TRY(CallReport report, oracle_arm_.call(invocation));
+  if (report.end != CallEnd::returned || report.return_code != 0)
+    return fail(ErrorKind::infrastructure,
+                fmt::format("the oracle failed on workload {} ({}): {}", workload_->workload.uuid, workload_->axes_text,
+                            report.end != CallEnd::returned ? end_sentence(report)
+                                                            : fmt::format("it returned {}", report.return_code)),
+                "the operator's reference must handle every workload; run `kernwright check --run` on its folder");
+  return report;
+}
+
+Result<Expected> TrialRunner::expect(bool timed) {
+  if (may_sample(timed ? full_oracle_flops_timed : full_oracle_flops))
+    return expect_sampled();
+  const Stopwatch watch(costs_["oracle"]);
+  std::vector<Argument> arguments;
+  std::vector<std::size_t> output_bytes;
+  for (const Argument& a : filled_arguments()) {
+    arguments.push_back(a);
+    if (a.kind != Argument::Kind::output)
+      continue;
+    const std::size_t bytes = static_cast<std::size_t>(workload_->outputs[a.index].elements) * sizeof(double);
+    arguments.back().index = output_bytes.size();
+    output_bytes.push_back(bytes);
+    if (oracle_.magnitudes) {
+      arguments.push_back({.kind = Argument::Kind::output, .index = output_bytes.size()});
+      output_bytes.push_back(bytes);
+    }
+  }
+  KW_TRY(const CallReport report, call_oracle(0, std::move(arguments), std::move(output_bytes)));
+  Expected expected;
+  const std::size_t stride = oracle_.magnitudes ? 2 : 1;
+  for (std::size_t i = 0; i < workload_->outputs.size(); ++i) {
+    Expected::Tensor tensor;
+    tensor.y = doubles(report.outputs[i * stride]);
+    if (oracle_.magnitudes)
+      tensor.magnitude = doubles(report.outputs[i * stride + 1]);
+    expected.outputs.push_back(std::move(tensor));
+  }
+  return expected;
+}
+
+Result<Expected> TrialRunner::expect_sampled() {
+  const Stopwatch watch(costs_["oracle"]);
+  const BoundOutput& output = workload_->outputs[0];
+  const Extent e = extent(output);
+  SampledExpectation sampled;
+  // Drawn only now: the outputs they test are fixed already.
+  sampled.signs = FreivaldsSigns::of(e.cols, seed_, key_.trial);
+  sampled.rows = exact_positions(e.rows, exact_lines, seed_, key_.trial, 0);
+  sampled.cols = exact_positions(e.cols, exact_lines, seed_, key_.trial, 1);
+  std::vector<std::int64_t> all_rows(static_cast<std::size_t>(e.rows)), all_cols(static_cast<std::size_t>(e.cols));
+  std::iota(all_rows.begin(), all_rows.end(), std::int64_t{0});
+  std::iota(all_cols.begin(), all_cols.end(), std::int64_t{0});
+  const std::vector<double> x = sampled.signs.matrix();
+
+  // The inputs stay where they are: buffers are laid out in order, the extra ones come last.
+  std::vector<std::size_t> sizes = input_bytes_;
+  const std::size_t first = sizes.size();
+  const std::span<const std::byte> extra[] = {std::as_bytes(std::span(x)), std::as_bytes(std::span(sampled.rows)),
+                                              std::as_bytes(std::span(sampled.cols)), std::as_bytes(std::span(all_rows)),
+                                              std::as_bytes(std::span(all_cols))};
+  for (const std::span<const std::byte> bytes : extra)
+    sizes.push_back(bytes.size());
+  KW_TRY(const std::vector<std::span<std::byte>> views,
+         session_.stage(sizes, key_.placement, canary_key(seed_, key_.trial)));
+  for (std::size_t i = 0; i < std::size(extra); ++i)
+    std::memcpy(views[first + i].data(), extra[i].data(), extra[i].size());
+
+  std::vector<Argument> inputs, axes;
+  for (const Argument& a : filled_arguments()) {
+    const bool axis = a.kind == Argument::Kind::integer && a.index >= scalars_.size();
+    if (a.kind != Argument::Kind::output)
+      (axis ? axes : inputs).push_back(a);
+  }
+  const auto run = [&](std::size_t entry, const std::vector<Argument>& extras, std::int64_t elements, std::vector<double>& y,
+                       std::vector<double>& s) -> Status {
+    std::vector<Argument> arguments = inputs;
+    arguments.insert(arguments.end(), extras.begin(), extras.end());
+    arguments.push_back({.kind = Argument::Kind::output, .index = 0});
+    arguments.push_back({.kind = Argument::Kind::output, .index = 1});
+    arguments.insert(arguments.end(), axes.begin(), axes.end());
+    const std::size_t bytes = static_cast<std::size_t>(elements) * sizeof(double);
+    KW_TRY(const CallReport report, call_oracle(entry, std::move(arguments), {bytes, bytes}));
+    y = doubles(report.outputs[0]);
+    s = doubles(report.outputs[1]);
+    return {};
+  };
+  const auto input = [](std::size_t index) { return Argument{.kind = Argument::Kind::input, .index = index}; };
+  const auto integer = [](std::int64_t value) {
+    return Argument{.kind = Argument::Kind::integer, .index = SIZE_MAX, .integer = value};
+  };
+  const auto count = [](const std::vector<std::int64_t>& v) { return static_cast<std::int64_t>(v.size()); };
+  KW_CHECK(run(oracle_.project_entry, {input(first), integer(e.blocks)}, e.rows * e.blocks, sampled.yx, sampled.magx));
+  KW_CHECK(run(oracle_.block_entry, {input(first + 1), integer(count(sampled.rows)), input(first + 4), integer(e.cols)},
+               count(sampled.rows) * e.cols, sampled.row_y, sampled.row_s));
+  KW_CHECK(run(oracle_.block_entry, {input(first + 3), integer(e.rows), input(first + 2), integer(count(sampled.cols))},
+               e.rows * count(sampled.cols), sampled.col_y, sampled.col_s));
+  Expected expected;
+  expected.outputs.emplace_back();
+  expected.sampled = std::move(sampled);
+  return expected;
+}
+
+Bound TrialRunner::bound_for(const BoundOutput& output, const Expected::Tensor& expected, bool magnitudes) const {
+  const TolerancePolicy& t = output.tolerance;
+  Bound bound;
+  bound.exact = t.exact;
+  bound.eta = magnitudes || !expected.magnitude.empty() ? t.eta : 0;
+  if (t.eta_one_signed_sqrt_k > 0 && one_signed(key_.input_class))
+    bound.eta = std::max(bound.eta, 4 + t.eta_one_signed_sqrt_k * std::sqrt(output.reduction));
+  bound.u_out = unit_roundoff(output.dtype);
+  bound.u_acc = unit_roundoff(t.accumulate);
+  bound.rtol = t.rtol;
+  bound.atol = t.atol_rms > 0 ? t.atol_rms * rms(expected.y) : 0;
+  if (bound.eta == 0 && bound.rtol == 0 && bound.atol == 0 && !bound.exact) {
+    const TolerancePolicy fallback = default_tolerance(output.dtype);
+    bound.rtol = fallback.rtol;
+    bound.atol = fallback.atol_rms * rms(expected.y);
+    bound.exact = fallback.exact;
+  }
+  return bound;
+}
+
+TrialResult TrialRunner::check(const CallReport& report, const Expected& expected) const {
+  TrialResult result;
+  result.ns = report.ns;
+  result.cpu_ns = report.cpu_ns;
+  if (report.end != CallEnd::returned) {
+    result.finding = end_finding(report.end);
+    result.detail = end_sentence(report);
+    result.worth_recheck = true;
+    return result;
+  }
+  if (report.return_code != 0) {
+    result.finding = Finding::protocol;
+    result.detail = fmt::format("the kernel returned {} (shape refused) on {}, which is inside the contract",
+                                report.return_code, workload_->axes_text);
+    return result;
+  }
+  if (!report.canaries_intact || !report.inputs_intact || !report.cpu_state_intact || !report.stable_after_done) {
+    result.finding = Finding::state;
+    result.detail = report.state_detail;
+    return result;
+  }
+  for (std::size_t i = 0; i < workload_->outputs.size(); ++i) {
+    const BoundOutput& output = workload_->outputs[i];
+    const Bound bound = bound_for(output, expected.outputs[i], expected.sampled.has_value());
+    const CompareResult c = expected.sampled
+                                ? compare_sampled(output, report.outputs[i], *expected.sampled, bound)
+                                : compare(output.dtype, report.outputs[i], expected.outputs[i].y,
+                                          expected.outputs[i].magnitude, bound, output.row);
+    result.max_eta = std::max(result.max_eta, c.max_eta);
+    result.max_abs = std::max(result.max_abs, c.max_abs);
+    result.max_rel = std::max(result.max_rel, c.max_rel);
+    if (c.bad == 0)
+      continue;
+    Mismatch m;
+    m.workload = workload_->workload.uuid;
+    m.input_class = std::string(name(key_.input_class));
+    m.trial = key_.trial;
+    m.output = output.name;
+    m.at = coordinates(c.first_bad, output.shape);
+    m.got = c.got, m.want = c.want, m.bound = c.bound;
+    m.bad_elements = c.bad, m.elements = c.elements;
+    m.pattern = c.pattern;
+    result.finding = Finding::wrong;
+    result.detail = fmt::format("{} of {} elements of `{}` wrong on {} (inputs: {}), first at [{}]: got {:.9g}, "
+                                "should be {:.9g} within {:.3g}; pattern: {}",
+                                c.bad, c.elements, output.name, workload_->axes_text, m.input_class,
+                                fmt::join(m.at, ", "), c.got, c.want, c.bound, c.pattern);
+    result.mismatch = std::move(m);
+    return result;
+  }
+  result.ok = true;
+  return result;
+}
+
+} // namespace kw

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+// One trial: fresh secret inputs, one call, every element of every output compared with the oracle.
+// Timing windows are made of the same trials; there is no other way to call a candidate.
+#pragma once
+
+#include "base/result.hpp"
+#include "judge/binding.hpp"
+#include "judge/sampled.hpp"
+#include "model/verdict.hpp"
+#include "oracle/oracle.hpp"
+#include "runner/session.hpp"
+#include "tensor/generate.hpp"
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace kw {
+
+/// What makes a trial replayable: everything drawn follows from the seed and these.
+struct TrialKey {
+  std::uint64_t trial = 0;
+  InputClass input_class = InputClass::normal;
+  Placement placement = Placement::end_aligned;
+  std::uint32_t poison = 0;
+};
+
+struct TrialResult {
+  bool ok = false;
+  Finding finding = Finding::none;
+  std::string detail;                ///< one sentence when !ok
+  std::optional<Mismatch> mismatch;
+  double ns = 0, cpu_ns = 0;         ///< of the call
+  double max_eta = 0, max_abs = 0, max_rel = 0;
+  bool worth_recheck = false;        ///< the arm died: it must be spawned anew
+};
+
+/// Oracle values of the staged inputs. Lives in judge memory only.
+struct Expected {
+  struct Tensor {
+    std::vector<double> y, magnitude;
+  };
+  std::vector<Tensor> outputs;
+  std::optional<SampledExpectation> sampled; ///< instead of every element, for huge products
+};
+
+/// Milliseconds by purpose, for the verdict's cost line.
+using Costs = std::map<std::string, double>;
+
+class TrialRunner {
+ public:
+  TrialRunner(Session& session, Arm& oracle_arm, const Oracle& oracle, Seed seed)
+      : session_(session), oracle_arm_(oracle_arm), oracle_(oracle), seed_(seed) {}
+
+  /// Draws and stages the inputs of (workload, key).
+  Status stage(const BoundWorkload& workload, const TrialKey& key);
+  /// Calls one arm on the staged inputs.
+  Result<CallReport> call(Arm& arm, bool warm, bool evict);
+  /// Oracle values of the staged inputs. May restage; call it after the arms.
+  Result<Expected> expect(bool timed);
+  /// Compares what an arm returned.
+  TrialResult check(const CallReport& report, const Expected& expected) const;
+
+  void reseed(const Seed& seed) {
+    seed_ = seed;
+    costs_.clear();
+  }
+  [[nodiscard]] Costs& costs() { return costs_; }
+  /// Secret coin flips for order, class and placement: a pure function of (seed, trial).
+  [[nodiscard]] std::uint64_t coin(std::uint64_t trial) const;
+  /// Per-call limit: generous, from the workload's own size.
+  [[nodiscard]] static std::chrono::milliseconds call_limit(const BoundWorkload& workload);
+
+ private:
+  Result<Expected> expect_sampled();
+  [[nodiscard]] bool may_sample(double limit) const;
+  Result<CallReport> call_oracle(std::size_t entry, std::vector<Argument> arguments, std::vector<std::size_t> output_bytes);
+  [[nodiscard]] std::vector<Argument> filled_arguments() const;
+  [[nodiscard]] Bound bound_for(const BoundOutput& output, const Expected::Tensor& expected, bool magnitudes) const;
+
+  Session& session_;
+  Arm& oracle_arm_;
+  const Oracle& oracle_;
+  Seed seed_;
+  const BoundWorkload* workload_ = nullptr;
+  TrialKey key_;
+  std::vector<double> scalars_;
+  std::vector<std::size_t> input_bytes_;
+  Costs costs_;
+};
+
+/// Above this many floating-point operations a call is verified by Freivalds projections over the
+/// whole output plus exact rows and columns (docs/numerics.md), if the oracle offers them.
+inline constexpr double full_oracle_flops = 20e9;
+/// The same inside timing windows, where the oracle runs at every call.
+inline constexpr double full_oracle_flops_timed = 1e9;
+
+} // namespace kw

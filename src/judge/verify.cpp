@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+// Correctness: the trials of a gate, spread over the workloads by weight, over all input classes,
+// both buffer placements and alternating poison; plus a bit-for-bit repeat of one call per workload.
+#include "judge/judge.hpp"
+
+#include "stats/trials.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <fmt/format.h>
+#include <numeric>
+
+namespace kw {
+namespace {
+
+std::vector<InputClass> classes_of(const BoundWorkload& workload) {
+  std::vector<InputClass> out;
+  for (InputClass c : all_input_classes())
+    for (const BoundInput& input : workload.inputs)
+      if (std::find(input.classes.begin(), input.classes.end(), c) != input.classes.end()) {
+        out.push_back(c);
+        break;
+      }
+  // A projection says nothing about outputs that overflow: huge products leave those classes to the
+  // smaller workloads of the same definition.
+  if (workload.flops > full_oracle_flops)
+    std::erase_if(out, [](InputClass c) { return c == InputClass::specials || c == InputClass::max_finite; });
+  if (out.empty())
+    out.push_back(InputClass::normal);
+  return out;
+}
+
+/// Workloads of a campaign, cheapest first: a wrong kernel should be found before the large shapes are
+/// paid for. A gate that is no evidence visits only as many as it has trials, the heaviest ones.
+std::vector<std::size_t> chosen_by_cost(const std::vector<BoundWorkload>& workloads,
+                                        const std::vector<std::size_t>& only, const GateSize& size) {
+  std::vector<std::size_t> order;
+  for (std::size_t i = 0; i < workloads.size(); ++i)
+    if (only.empty() || std::find(only.begin(), only.end(), i) != only.end())
+      order.push_back(i);
+  const auto cost = [&](std::size_t i) {
+    const BoundWorkload& w = workloads[i];
+    return w.flops + 8 * (w.bytes_read + w.bytes_written);
+  };
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return cost(a) < cost(b); });
+  if (size.evidence || order.size() <= size.trials)
+    return order;
+  std::vector<std::size_t> heaviest = order;
+  std::stable_sort(heaviest.begin(), heaviest.end(), [&](std::size_t a, std::size_t b) {
+    return workloads[a].workload.weight > workloads[b].workload.weight;
+  });
+  heaviest.resize(size.trials);
+  std::erase_if(order, [&](std::size_t i) { return std::find(heaviest.begin(), heaviest.end(), i) == heaviest.end(); });
+  return order;
+}
+
+std::vector<std::vector<std::byte>> copy_outputs(const CallReport& report) {
+  std::vector<std::vector<std::byte>> out;
+  for (const std::span<const std::byte> o : report.outputs)
+    out.emplace_back(o.begin(), o.end());
+  return out;
+}
+
+std::string first_difference(const std::vector<std::vector<std::byte>>& a, const CallReport& b,
+                             const BoundWorkload& workload) {
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    const auto [x, y] = std::mismatch(a[i].begin(), a[i].end(), b.outputs[i].begin());
+    if (x != a[i].end())
+      return fmt::format("`{}` differs from byte {} on", workload.outputs[i].name, x - a[i].begin());
+    (void)y;
+  }
+  return {};
+}
+
+} // namespace
+
+Result<bool> Judge::verify_one(Subject& subject, const BoundWorkload& workload, const TrialKey& key,
+                               Verdict& verdict, WorkloadTrials& tally, bool check_determinism) {
+  KW_CHECK(trials_->stage(workload, key));
+  const bool warm = definition_.ext.protocol != "cold";
+  KW_TRY(const CallReport report, trials_->call(*subject.arm, warm, false));
+  const auto saved = check_determinism && report.end == CallEnd::returned ? copy_outputs(report)
+                                                                          : std::vector<std::vector<std::byte>>{};
+  TrialResult result;
+  if (report.end != CallEnd::returned || report.return_code != 0) {
+    result = trials_->check(report, Expected{});
+  } else {
+    KW_TRY(const Expected expected, trials_->expect(false));
+    result = trials_->check(report, expected);
+  }
+  ++tally.trials;
+  ++verdict.trials;
+  tally.max_eta = std::max(tally.max_eta, result.max_eta);
+  tally.max_abs_error = std::max(tally.max_abs_error, result.max_abs);
+  tally.max_rel_error = std::max(tally.max_rel_error, result.max_rel);
+  if (!result.ok) {
+    ++tally.failures;
+    reject(verdict, result);
+    return false;
+  }
+  if (!check_determinism)
+    return true;
+
+  // The same inputs again, differently placed, poisoned and surrounded: not one bit may change.
+  TrialKey again = key;
+  again.poison = key.poison + 1;
+  again.placement = key.placement == Placement::end_aligned ? Placement::start_aligned : Placement::end_aligned;
+  KW_CHECK(trials_->stage(workload, again));
+  KW_TRY(const CallReport repeat, trials_->call(*subject.arm, warm, false));
+  TrialResult second;
+  if (repeat.end != CallEnd::returned) {
+    second = trials_->check(repeat, Expected{});
+  } else if (const std::string difference = first_difference(saved, repeat, workload);
+             !difference.empty() && definition_.ext.threads == 1) {
+    second.finding = Finding::nondeterminism;
+    second.detail = fmt::format("the same inputs gave two results on {}: {} (other buffer placement, other "
+                                "uninitialised memory)",
+                                workload.axes_text, difference);
+  } else {
+    return true;
+  }
+  ++tally.failures;
+  reject(verdict, second);
+  return false;
+}
+
+Status Judge::verify(Subject& subject, const std::string& gate, Verdict& verdict,
+                     const std::vector<std::size_t>& only) {
+  KW_ASSERT(subject.loaded());
+  KW_TRY(const GateSize size, gate_size(gate));
+  verdict.gate = gate;
+  const std::vector<std::size_t> order = chosen_by_cost(workloads_, only, size);
+  std::vector<double> weights;
+  for (const std::size_t i : order)
+    weights.push_back(workloads_[i].workload.weight);
+  const std::vector<std::uint64_t> share = allocate_trials(size.trials + size.mined, weights);
+  const std::uint64_t total = std::accumulate(share.begin(), share.end(), std::uint64_t{0});
+
+  verdict.workloads.clear();
+  for (const BoundWorkload& w : workloads_)
+    verdict.workloads.push_back({.uuid = w.workload.uuid});
+  std::uint64_t done = 0;
+  for (std::size_t place = 0; place < order.size(); ++place) {
+    const std::size_t i = order[place];
+    const BoundWorkload& workload = workloads_[i];
+    const std::vector<InputClass> classes = classes_of(workload);
+    // Start at a secret place in the rotation, so that few trials do not always mean `normal`.
+    const std::uint64_t offset = trials_->coin(next_trial_);
+    for (std::uint64_t t = 0; t < share[place]; ++t, ++done) {
+      if (context_.stop())
+        return fail(ErrorKind::interrupted, "verification was interrupted");
+      context_.progress("verify", done, total);
+      TrialKey key;
+      key.trial = next_trial_++;
+      key.input_class = classes[(offset + t) % classes.size()];
+      key.placement = t % 2 == 0 ? Placement::end_aligned : Placement::start_aligned;
+      key.poison = static_cast<std::uint32_t>(key.trial);
+      KW_TRY(const bool ok, verify_one(subject, workload, key, verdict, verdict.workloads[i], t == 0));
+      if (!ok)
+        return {};
+    }
+  }
+  verdict.correctness.outcome = Outcome::pass;
+  verdict.failure_rate_bound = failure_rate_bound(verdict.trials, 0.95);
+  verdict.correctness.summary =
+      !size.evidence
+          ? fmt::format("{} trials clean (smoke: feedback, not evidence)", verdict.trials)
+          : fmt::format("{} trials clean over {} workloads: failure rate < {:.2f} % at 95 %", verdict.trials,
+                        order.size(), 100 * verdict.failure_rate_bound);
+  return {};
+}
+
+} // namespace kw

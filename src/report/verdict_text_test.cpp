@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/verdict_text.hpp"
+
+#include "report/report_fixture.hpp"
+#include "report/table.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <limits>
+
+namespace kw {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+VerdictView view(std::string command) {
+  return VerdictView{.name = "mykernel",
+                     .next_command = std::move(command),
+                     .workload_axes = {{"w-1", "m=1 n=4096"}, {"w-12", "batch=12"}}};
+}
+
+TEST(VerdictText, MatchesItsGoldenFiles) {
+  EXPECT_EQ(golden_difference("accepted.txt",
+                              render_verdict(accepted_verdict(), view("kernwright export 7f3a91"))),
+            "");
+  EXPECT_EQ(
+      golden_difference("wrong.txt", render_verdict(wrong_verdict(),
+                                                    view("kernwright replay 9bd1c2 --trial 41"))),
+      "");
+  EXPECT_EQ(golden_difference("build.txt", render_verdict(build_failure(), "mykernel")), "");
+  Verdict infra;
+  infra.word = "INFRASTRUCTURE";
+  infra.infrastructure_error = "cannot fork: too many processes";
+  infra.build = {Outcome::pass, "cached", {}};
+  EXPECT_EQ(golden_difference("infrastructure.txt", render_verdict(infra, "mykernel")), "");
+}
+
+TEST(VerdictText, ColourOnlyWhenAsked) {
+  EXPECT_THAT(render_verdict(wrong_verdict(), view("x")), Not(HasSubstr("\x1b")));
+  VerdictView coloured = view("x");
+  coloured.colour = true;
+  const std::string text = render_verdict(wrong_verdict(), coloured);
+  EXPECT_THAT(text, HasSubstr("\x1b[31mFAIL\x1b[0m"));
+  EXPECT_THAT(text, HasSubstr("\x1b[31mREJECTED\x1b[0m"));
+}
+
+TEST(VerdictText, HostileTextCannotReachTheTerminal) {
+  const OptimizeReport r = hostile_report();
+  const std::string text = render_verdict(r.verdict, r.champion);
+  EXPECT_THAT(text, Not(HasSubstr("\x1b")));
+  EXPECT_THAT(text, Not(HasSubstr("\x07")));
+  EXPECT_THAT(text, Not(HasSubstr("\xe2\x80\xae")));
+  EXPECT_THAT(text, HasSubstr("\\u{1b}[2J"));
+}
+
+TEST(VerdictText, WrapsToTheWidth) {
+  Verdict v = accepted_verdict();
+  v.times.reset();
+  v.correctness.summary = "many words that go on and on until they need more than one line of the "
+                          "terminal to be shown in full";
+  VerdictView narrow = view("");
+  narrow.width = 60;
+  std::string text = render_verdict(v, narrow);
+  for (std::size_t at = 0, end = 0; (end = text.find('\n', at)) != std::string::npos; at = end + 1)
+    EXPECT_LE(display_width(text.substr(at, end - at)), 60u) << text;
+}
+
+TEST(VerdictText, LongListsAreCutWithACount) {
+  Verdict v = build_failure();
+  v.diagnostics.resize(20, v.diagnostics[0]);
+  EXPECT_THAT(render_verdict(v, "k"), HasSubstr("and 12 more, all in --json"));
+}
+
+TEST(Mismatch, SentencesReadWell) {
+  Mismatch m = *wrong_verdict().mismatch;
+  EXPECT_EQ(mismatch_sentence(m),
+            "3 of 24,576 elements of `out` are wrong in trial 41, first at [7, 1033]");
+  EXPECT_EQ(mismatch_figures(m), "got 31.97, should be 38.02: off by 6.05, allowed 2e-05 (302,500 "
+                                 "times as much)");
+  m.got = std::numeric_limits<double>::quiet_NaN();
+  EXPECT_EQ(mismatch_figures(m), "got nan, should be 38.02");
+  for (const char* pattern : {"all", "tail", "rows", "scattered", "poison left", "non-finite"}) {
+    m.pattern = pattern;
+    EXPECT_NE(mismatch_hint(m), "") << pattern;
+  }
+  m.pattern = "something new";
+  EXPECT_EQ(mismatch_hint(m), "");
+}
+
+} // namespace
+} // namespace kw

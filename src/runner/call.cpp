@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+// The order of a call is the protocol's whole point:
+//   poison -> thaw -> prepare, acknowledged -> clock -> go ... done -> clock -> early samples
+//   -> freeze, confirmed -> copy outputs -> compare samples, canaries, CPU state
+#include "runner/call.hpp"
+#include "runner/cache_flush.hpp"
+#include "runner/doorbell.hpp"
+#include "runner/launch.hpp"
+#include "runner/poison.hpp"
+
+#include "os/cpu.hpp"
+#include "os/sandbox_freeze.hpp"
+
+#include <cstring>
+#include <ctime>
+#include <fcntl.h>
+#include <fmt/core.h>
+
+namespace kw {
+namespace {
+
+/// CPU time of a whole process by the kernel's accounting, -1 if unknown.
+class ProcessClock {
+ public:
+  explicit ProcessClock(pid_t pid) : known_(::clock_getcpuclockid(pid, &clock_) == 0) {}
+  [[nodiscard]] double ns() const {
+    timespec t{};
+    if (!known_ || ::clock_gettime(clock_, &t) != 0)
+      return -1;
+    return static_cast<double>(t.tv_sec) * 1e9 + static_cast<double>(t.tv_nsec);
+  }
+
+ private:
+  clockid_t clock_{};
+  bool known_;
+};
+
+/// Pins the calling thread while a call is timed, if the session asks for it.
+class JudgePin {
+ public:
+  explicit JudgePin(int cpu) {
+    if (cpu < 0)
+      return;
+    before_ = affinity();
+    pinned_ = set_affinity({cpu}).has_value();
+  }
+  JudgePin(const JudgePin&) = delete;
+  JudgePin& operator=(const JudgePin&) = delete;
+  ~JudgePin() {
+    if (pinned_)
+      (void)set_affinity(before_); // best effort: it only affects placement
+  }
+
+ private:
+  std::vector<int> before_;
+  bool pinned_ = false;
+};
+
+void note_end(Arm::State& arm, const ChildState& child, CallReport& report) {
+  arm.running = false;
+  describe_end(arm, child.code, child.code, child.event == ChildEvent::killed, report.end,
+               report.signal, report.detail);
+}
+
+/// After an unsuccessful wait: the arm is dead or is killed now.
+void give_up(Arm::State& arm, Waited waited, const Invocation& invocation, CallReport& report) {
+  const ChildState child = kill_child(arm.process.pid);
+  note_end(arm, child, report);
+  if (waited == Waited::late) {
+    report.end = CallEnd::timed_out;
+    report.signal = 0;
+    report.detail = fmt::format("no answer within {} ms", invocation.timeout.count());
+  }
+}
+
+void ring(Arm::State& arm) {
+  doorbell::ring(arm.judge->go, ++arm.sequence, arm.shared->sleeping);
+}
+
+/// The cold protocol, after the arm has filled its page tables and before the clock starts.
+void flush_buffers(const Arm::State& arm) {
+  for (const BufferSpan& input : arm.core->staged)
+    flush_lines(arm.core->inputs.base() + input.offset, input.bytes);
+  for (const BufferSpan& output : arm.plan)
+    flush_lines(arm.outputs.base() + output.offset, output.bytes);
+}
+
+void copy_outputs(Arm::State& arm, CallReport& report) {
+  arm.copies.resize(arm.plan.size());
+  for (std::size_t i = 0; i < arm.plan.size(); ++i) {
+    arm.copies[i].resize(arm.plan[i].bytes);
+    std::memcpy(arm.copies[i].data(), arm.outputs.base() + arm.plan[i].offset, arm.plan[i].bytes);
+    report.outputs.emplace_back(arm.copies[i]);
+  }
+}
+
+void check_canaries(const Arm::State& arm, std::uint64_t key, CallReport& report) {
+  for (std::size_t i = 0; i < arm.plan.size() && report.canaries_intact; ++i)
+    if (const auto at = first_broken_canary(arm.outputs.base(), arm.plan[i], key)) {
+      report.canaries_intact = false;
+      report.state_detail = *at < 0
+                                ? fmt::format("wrote {} bytes before output {}", -*at, i)
+                                : fmt::format("wrote {} bytes past the end of output {}", *at, i);
+    }
+}
+
+void check_cpu_state(const protocol::ArmPage& shared, CallReport& report) {
+  const std::uint32_t flags = shared.state_flags;
+  if (flags == 0)
+    return;
+  report.cpu_state_intact = false;
+  std::string changed;
+  const auto add = [&](std::uint32_t flag, const std::string& what) {
+    if ((flags & flag) != 0)
+      changed += (changed.empty() ? "" : ", ") + what;
+  };
+  add(protocol::state_mxcsr, fmt::format("MXCSR {:#x} instead of 0x1f80", shared.mxcsr));
+  add(protocol::state_x87, fmt::format("x87 control word {:#x} instead of 0x37f", shared.x87));
+  add(protocol::state_direction, "direction flag set");
+  add(protocol::state_callee_saved, "a callee-saved register (rbx, rbp, r12-r15)");
+  add(protocol::state_stack_pointer, "the stack pointer");
+  if (!report.state_detail.empty())
+    report.state_detail += "; ";
+  report.state_detail += "left changed: " + changed;
+}
+
+} // namespace
+
+std::string read_proc_file(const std::string& path) {
+  const UniqueFd fd{::open(path.c_str(), O_RDONLY | O_CLOEXEC)};
+  std::string text(8192, '\0');
+  const ssize_t n = fd ? ::read(fd.get(), text.data(), text.size()) : 0;
+  text.resize(n > 0 ? static_cast<std::size_t>(n) : 0);
+  return text;
+}
+
+Result<CallReport> call_arm(Arm::State& arm, const Invocation& invocation) {
+  KW_CHECK(prepare_command(arm, invocation));
+  EarlySample sample{arm};
+  const JudgePin pin{arm.core->options.cpu_judge};
+  const ProcessClock cpu{arm.process.pid};
+  const std::int64_t limit =
+      std::chrono::duration_cast<std::chrono::nanoseconds>(invocation.timeout).count();
+  CallReport report;
+
+  if (arm.frozen)
+    thaw_child(arm.process.pid);
+  arm.frozen = false;
+  ring(arm);
+  // Preparing touches memory only, but a large arena or an overloaded machine may take its time.
+  constexpr std::int64_t prepare_limit = 60'000'000'000;
+  Waited waited = wait_for_done(arm, arm.sequence, monotonic_now_ns() + prepare_limit);
+  if (waited != Waited::done) {
+    give_up(arm, waited, invocation, report);
+    return report;
+  }
+
+  if (invocation.evict)
+    flush_buffers(arm);
+  const double cpu_before = cpu.ns();
+  const std::int64_t go = monotonic_now_ns();
+  ring(arm);
+  waited = wait_for_done(arm, arm.sequence, go + limit);
+  const std::int64_t done = monotonic_now_ns();
+  if (waited == Waited::done)
+    sample.take();
+  report.ns = static_cast<double>(done - go);
+  if (waited != Waited::done) {
+    give_up(arm, waited, invocation, report);
+    return report;
+  }
+
+  const std::int64_t stopping = monotonic_now_ns();
+  const ChildState child = freeze_child(arm.process.pid);
+  arm.last_stop_ns = static_cast<double>(monotonic_now_ns() - stopping);
+  if (child.event != ChildEvent::stopped) { // it died after raising done
+    note_end(arm, child, report);
+    return report;
+  }
+  arm.frozen = true;
+  const double cpu_after = cpu.ns();
+  if (cpu_before >= 0 && cpu_after >= cpu_before)
+    report.cpu_ns = cpu_after - cpu_before;
+
+  report.return_code = arm.shared->return_code;
+  copy_outputs(arm, report);
+  check_canaries(arm, invocation.canary_key, report);
+  check_cpu_state(*arm.shared, report);
+  if (const auto output = sample.first_difference()) {
+    report.stable_after_done = false;
+    if (!report.state_detail.empty())
+      report.state_detail += "; ";
+    report.state_detail +=
+        fmt::format("output {} was still being written after the kernel had returned", *output);
+  }
+  return report;
+}
+
+} // namespace kw

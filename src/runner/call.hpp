@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// One call, judge side (inside this folder only).
+#pragma once
+
+#include "runner/session_core.hpp"
+
+namespace kw {
+
+Result<CallReport> call_arm(Arm::State& arm, const Invocation& invocation);
+
+/// Lays the outputs out, poisons them and writes the command block for the arm.
+Status prepare_command(Arm::State& arm, const Invocation& invocation);
+
+/// Random cache lines of the outputs, copied while the arm may still run.
+class EarlySample {
+ public:
+  /// Chooses the lines; everything when the outputs are small.
+  EarlySample(Arm::State& arm);
+  void take(); ///< right after done
+  /// Index of the first output whose lines differ in the frozen copies, if any.
+  [[nodiscard]] std::optional<std::size_t> first_difference() const;
+
+ private:
+  struct Line {
+    std::size_t output, offset, bytes; ///< within the output
+  };
+  Arm::State& arm_;
+  std::vector<Line> lines_;
+};
+
+/// A small file of /proc, "" if unreadable.
+[[nodiscard]] std::string read_proc_file(const std::string& path);
+
+} // namespace kw

@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: Apache-2.0
+// Builds and correctness of many candidates overlap; timing takes a lease that is machine-wide, so
+// that two judges never disturb each other's clock.
+#include "service/evaluate.hpp"
+
+#include "archive/sqlite_archive.hpp"
+#include "controller/recorder.hpp"
+#include "os/clock.hpp"
+#include "os/file_lock.hpp"
+#include "os/files.hpp"
+#include "service/lease.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <fmt/format.h>
+#include <mutex>
+#include <thread>
+
+namespace kw {
+namespace {
+
+constexpr int infrastructure_attempts = 3;
+
+Result<std::vector<std::string>> expand(const std::vector<std::string>& paths) {
+  std::vector<std::string> out;
+  for (const std::string& path : paths) {
+    if (!is_dir(path) || is_file(path + "/config.toml")) {
+      out.push_back(path);
+      continue;
+    }
+    KW_TRY(const std::vector<TreeEntry> entries, list_tree(path));
+    std::vector<std::string> found;
+    for (const TreeEntry& e : entries)
+      if (e.path.ends_with(".json") && !e.path.ends_with(".definition.json") && !e.path.ends_with(".space.json"))
+        found.push_back(path + "/" + e.path);
+    if (found.empty())
+      return fail(ErrorKind::not_found, "no solution files (*.json, or config.toml with sources) below the folder",
+                  "pass a solution.json, a kernel source with --definition, or pack the folder first", path);
+    std::sort(found.begin(), found.end());
+    out.insert(out.end(), found.begin(), found.end());
+  }
+  return out;
+}
+
+/// One thread's judges, one per definition: a session is worth keeping between candidates.
+class Worker {
+ public:
+  Worker(const Workspace& workspace, const EvaluateOptions& options, Archive* archive)
+      : workspace_(workspace), options_(options), archive_(archive) {}
+
+  Evaluation run(const std::string& path);
+
+ private:
+  struct Open {
+    Task task;
+    Bench bench;
+    std::unique_ptr<Recorder> recorder;
+    std::unique_ptr<Subject> baseline;
+  };
+  Result<Probe> judge(const std::string& path);
+  Result<Open*> bench_for(const std::string& definition);
+  Status judge_candidate(Open& open, Subject& subject, Verdict& verdict);
+  Status judge_timing(Open& open, Subject& subject, Verdict& verdict);
+
+  const Workspace& workspace_;
+  const EvaluateOptions& options_;
+  Archive* archive_;
+  SystemClock clock_;
+  std::map<std::string, std::unique_ptr<Open>> open_;
+};
+
+Result<Worker::Open*> Worker::bench_for(const std::string& definition) {
+  if (const auto found = open_.find(definition); found != open_.end())
+    return found->second.get();
+  KW_TRY(Task task, find_task(workspace_, definition));
+  auto open = std::make_unique<Open>();
+  open->task = std::move(task);
+  KW_TRY(open->bench, open_bench(workspace_, open->task, options_.judging));
+  if (archive_ != nullptr)
+    open->recorder = std::make_unique<Recorder>(*archive_, clock_, describe_environment(), open->bench.judge->definition());
+  return (open_[definition] = std::move(open)).get();
+}
+
+Status Worker::judge_timing(Open& open, Subject& subject, Verdict& verdict) {
+  Judge& judge = *open.bench.judge;
+  if (!open.baseline) {
+    Solution baseline;
+    if (options_.baseline.empty()) {
+      KW_TRY(baseline, baseline_solution(judge.definition()));
+    } else {
+      KW_TRY(baseline, load_solution(options_.baseline, judge.definition().name, {}));
+    }
+    Verdict own;
+    KW_TRY(Subject loaded, judge.admit(baseline, own));
+    if (!loaded.loaded())
+      return fail(ErrorKind::invalid_input, fmt::format("the baseline is not usable: {} {}", own.build.summary, own.sandbox.summary),
+                  "run `kernwright check` on its folder");
+    open.baseline = std::make_unique<Subject>(std::move(loaded));
+  }
+  KW_TRY(const FileLock lease, timing_lease("evaluate " + subject.solution.name));
+  RaceOptions race;
+  race.warm = judge.definition().ext.protocol != "cold";
+  race.seconds = options_.timing_seconds;
+  race.threads = judge.definition().ext.threads;
+  if (archive_ != nullptr) {
+    KW_TRY(const std::uint64_t attempts, archive_->attempts(judge.definition().name));
+    race.gate.alpha_accept = std::min(race.gate.alpha_accept, spent_alpha(attempts + 1));
+  }
+  KW_CHECK(judge.time(*open.baseline, subject, race, verdict));
+  if (verdict.merit.outcome == Outcome::pass)
+    KW_CHECK(judge.confirm(*open.baseline, subject, options_.peers ? judge.definition().ext.peers : std::vector<PeerSpec>{},
+                           race, verdict));
+  return {};
+}
+
+Status Worker::judge_candidate(Open& open, Subject& subject, Verdict& verdict) {
+  KW_CHECK(open.bench.judge->verify(subject, options_.gate, verdict));
+  if (options_.timing && verdict.correctness.outcome == Outcome::pass)
+    KW_CHECK(judge_timing(open, subject, verdict));
+  return {};
+}
+
+Result<Probe> Worker::judge(const std::string& path) {
+  KW_TRY(Solution solution, load_solution(path, options_.definition, options_.entry));
+  KW_TRY(Open * open, bench_for(solution.definition));
+  const Seed seed = fresh_seed();
+  Probe probe;
+  if (open->recorder)
+    probe = open->recorder->open(solution, seed);
+  else
+    probe.solution = solution, probe.definition = solution.definition;
+  probe.proposer = "human";
+  const auto began = std::chrono::steady_clock::now();
+
+  // A numerical failure ever seen of this very solution is sticky.
+  if (archive_ != nullptr) {
+    KW_TRY(const std::vector<ProbeRow> earlier,
+           archive_->find_by_solution_hash(probe.definition_hash, probe.solution_hash));
+    for (const ProbeRow& row : earlier)
+      if (row.finding == name(Finding::wrong) || row.finding == name(Finding::nondeterminism)) {
+        probe.verdict.build.outcome = Outcome::pass;
+        probe.verdict.correctness.outcome = Outcome::fail;
+        probe.verdict.correctness.summary = "this very solution failed before: " + row.reason;
+        probe.verdict.correctness.details = {fmt::format("see: kernwright archive show {}", row.id.substr(0, 12))};
+        probe.verdict.finding = Finding::wrong;
+        probe.verdict.tier = open->bench.judge->tier();
+        conclude(probe.verdict, options_.timing);
+        probe.reason = probe.verdict.correctness.summary;
+        probe.decision = "reject";
+        return probe;
+      }
+  }
+
+  Subject subject;
+  for (int attempt = 1;; ++attempt) {
+    probe.verdict = {};
+    open->bench.judge->begin(seed);
+    Status judged;
+    if (Result<Subject> admitted = open->bench.judge->admit(solution, probe.verdict)) {
+      subject = std::move(*admitted);
+      if (subject.loaded())
+        judged = judge_candidate(*open, subject, probe.verdict);
+    } else {
+      judged = fail(admitted.error());
+    }
+    if (judged)
+      break;
+    if (judged.error().kind != ErrorKind::infrastructure || attempt == infrastructure_attempts)
+      return fail(judged.error());
+    // Only infrastructure is retried, on a fresh session.
+    open_.erase(solution.definition);
+    KW_TRY(open, bench_for(solution.definition));
+  }
+  for (const auto& [purpose, ms] : open->bench.judge->costs())
+    probe.verdict.cost_ms[purpose] = ms;
+  probe.wall_ms = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - began).count();
+  probe.verdict.cost_ms["total"] = probe.wall_ms;
+  conclude(probe.verdict, options_.timing);
+  probe.verdict.tainted = options_.judging.allow_weak_sandbox &&
+                          open->bench.judge->tier() < open->bench.judge->definition().ext.min_tier;
+  probe.decision = probe.verdict.accepted ? "archive" : "reject";
+  const Verdict& v = probe.verdict;
+  probe.reason = v.build.outcome == Outcome::fail         ? v.build.summary
+                 : v.sandbox.outcome == Outcome::fail     ? v.sandbox.summary
+                 : v.correctness.outcome == Outcome::fail ? v.correctness.summary
+                 : v.timing.outcome == Outcome::fail      ? v.timing.summary
+                 : options_.timing                        ? v.merit.summary
+                                                          : v.correctness.summary;
+  if (open->recorder)
+    KW_CHECK(open->recorder->store(probe, subject.build, seed));
+  return probe;
+}
+
+Evaluation Worker::run(const std::string& path) {
+  Evaluation out{.path = path, .probe = {}, .error = {}, .error_remedy = {}};
+  Result<Probe> probe = judge(path);
+  if (probe) {
+    out.probe = std::move(*probe);
+    return out;
+  }
+  out.error = (probe.error().where.empty() ? "" : probe.error().where + ": ") + probe.error().message;
+  out.error_remedy = probe.error().remedy;
+  if (probe.error().kind == ErrorKind::infrastructure) {
+    out.probe.verdict.infrastructure_error = out.error;
+    conclude(out.probe.verdict, false);
+  }
+  return out;
+}
+
+} // namespace
+
+Result<std::vector<Evaluation>> evaluate(const Workspace& workspace, const std::vector<std::string>& paths,
+                                         const EvaluateOptions& options) {
+  KW_TRY(const std::vector<std::string> files, expand(paths));
+  std::unique_ptr<Archive> archive;
+  if (options.archive) {
+    KW_TRY(archive, open_sqlite_archive(workspace.state_dir));
+  }
+  std::vector<Evaluation> out(files.size());
+  std::atomic<std::size_t> next{0};
+  std::mutex report;
+  const auto work = [&] {
+    Worker worker(workspace, options, archive.get());
+    for (std::size_t i = next++; i < files.size(); i = next++) {
+      if (options.judging.stop()) {
+        out[i] = {.path = files[i], .probe = {}, .error = "interrupted", .error_remedy = "run the command again; finished probes are archived"};
+        continue;
+      }
+      out[i] = worker.run(files[i]);
+      const std::lock_guard<std::mutex> lock(report);
+      if (out[i].error.empty())
+        options.finished(out[i].probe);
+    }
+  };
+  const auto jobs = static_cast<std::size_t>(std::max(1, options.jobs));
+  std::vector<std::jthread> threads;
+  for (std::size_t j = 1; j < std::min(jobs, files.size()); ++j)
+    threads.emplace_back(work);
+  work();
+  threads.clear();
+  return out;
+}
+
+} // namespace kw

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "service/judging.hpp"
+
+#include "controller/recorder.hpp"
+#include "formats/solution_files.hpp"
+#include "formats/trace_set.hpp"
+#include "os/cpu.hpp"
+#include "os/files.hpp"
+#include "target/cpu/ceilings.hpp"
+#include "target/cpu/cpu_target.hpp"
+#include "tensor/safetensors.hpp"
+
+#include <algorithm>
+#include <fmt/format.h>
+
+namespace kw {
+namespace {
+
+Status first_error(const Issues& issues) {
+  for (const Issue& i : issues)
+    if (i.severity == Severity::error)
+      return fail(i.error);
+  return {};
+}
+
+/// "m=16" or the beginning of a uuid.
+bool matches(const Workload& workload, const std::string& filter) {
+  const std::size_t equals = filter.find('=');
+  if (equals == std::string::npos)
+    return workload.uuid.starts_with(filter);
+  for (const auto& [axis, value] : workload.axes)
+    if (axis == filter.substr(0, equals) && std::to_string(value) == filter.substr(equals + 1))
+      return true;
+  return false;
+}
+
+/// Reads one tensor of a safetensors file below the set's root.
+Result<std::vector<std::byte>> read_tensor(const std::string& root, const SafetensorsInput& input, DType dtype,
+                                           std::span<const std::int64_t> shape) {
+  const std::string path = input.path.starts_with('/') ? input.path : join_path(root, input.path);
+  KW_TRY(const std::string bytes, read_file(path, std::size_t{8} << 30));
+  const auto view = std::as_bytes(std::span(bytes));
+  KW_TRY(const SafetensorsFile file, read_safetensors_header(view, bytes.size()));
+  if (const SafetensorsEntry* found = file.find(input.tensor_key)) {
+    const SafetensorsEntry& t = *found;
+    if (t.dtype != dtype || !std::equal(t.shape.begin(), t.shape.end(), shape.begin(), shape.end()))
+      return fail(ErrorKind::invalid_input, fmt::format("tensor `{}` has another dtype or shape than the definition asks for", t.name),
+                  "regenerate the file or correct the workload", path);
+    const std::span<const std::byte> content = view.subspan(t.begin, t.end - t.begin);
+    return std::vector<std::byte>(content.begin(), content.end());
+  }
+  return fail(ErrorKind::not_found, fmt::format("no tensor `{}` in the file", input.tensor_key), "correct tensor_key in the workload", path);
+}
+
+std::string nearest(const std::string& wanted, const TraceSet& set) {
+  std::string best;
+  std::size_t best_shared = 0;
+  for (const Definition& d : set.definitions) {
+    const auto [a, b] = std::mismatch(wanted.begin(), wanted.end(), d.name.begin(), d.name.end());
+    (void)b;
+    const auto shared = static_cast<std::size_t>(a - wanted.begin());
+    if (shared >= best_shared)
+      best = d.name, best_shared = shared;
+  }
+  return best;
+}
+
+} // namespace
+
+Result<TraceSet> load_operators(const Workspace& workspace) {
+  KW_TRY(Loaded loaded, load_any(workspace.operators));
+  KW_CHECK(first_error(loaded.issues));
+  return std::move(loaded.set);
+}
+
+Result<Task> find_task(const Workspace& workspace, const std::string& definition) {
+  if (definition.empty())
+    return fail(ErrorKind::invalid_input, "no definition was named", "give one with -d; `kernwright check --list` shows them");
+  const bool path = definition.find('/') != std::string::npos || definition.ends_with(".json");
+  Workspace where = workspace;
+  if (path)
+    where.operators = is_dir(definition) ? definition : parent_path(definition);
+  KW_TRY(const Loaded loaded, load_any(where.operators));
+  const auto& [set, issues] = loaded;
+  const Definition* found = set.definition(definition);
+  if (path && found == nullptr)
+    for (const Definition& d : set.definitions)
+      if (set.definitions.size() == 1 || d.file.ends_with(base_name(definition)))
+        found = &d;
+  if (found == nullptr) {
+    KW_CHECK(first_error(issues));
+    return fail(ErrorKind::not_found, fmt::format("there is no definition `{}`", definition),
+                set.definitions.empty() ? "give a folder with definitions by --operators"
+                                        : fmt::format("did you mean `{}`? `kernwright check --list` shows all", nearest(definition, set)),
+                where.operators);
+  }
+  // Only what this task is made of has to be sound.
+  for (const Issue& i : issues)
+    if (i.severity == Severity::error && i.error.where.find(found->name) != std::string::npos)
+      return fail(i.error);
+  Task task{.definition = *found, .workloads = {}, .root = set.root};
+  if (const auto w = set.workloads.find(found->name); w != set.workloads.end())
+    task.workloads = w->second;
+  return task;
+}
+
+Result<Solution> load_solution(const std::string& path, const std::string& definition, const std::string& entry) {
+  Issues issues;
+  PackOptions options;
+  if (!path.ends_with(".json")) {
+    options.definition = definition;
+    options.entry_point = entry;
+    options.author = "local";
+    options.language = "cpp";
+  }
+  Result<Solution> solution = read_solution(path, options, issues);
+  if (!solution) {
+    KW_CHECK(first_error(issues));
+    return fail(solution.error());
+  }
+  KW_CHECK(first_error(issues));
+  return solution;
+}
+
+Result<Solution> baseline_solution(const Definition& definition) {
+  if (!definition.ext.baseline)
+    return fail(ErrorKind::unsupported, fmt::format("`{}` declares no baseline to be faster than", definition.name),
+                "add x_kernwright.baseline, or name a solution with --baseline", definition.file);
+  const BaselineSpec& spec = *definition.ext.baseline;
+  Solution out;
+  out.name = spec.name;
+  out.definition = definition.name;
+  out.author = "baseline";
+  out.spec.entry_point = base_name(spec.source) + "::" + spec.entry;
+  out.spec.binding = "kernwright";
+  out.sources = {{.path = base_name(spec.source), .content = spec.source_text}};
+  return out;
+}
+
+Result<Bench> open_bench(const Workspace& workspace, const Task& task, const JudgingOptions& options) {
+  Bench bench;
+  KW_TRY(Builder builder, Builder::open({.cache_dir = workspace.cache_dir + "/build"}));
+  bench.builder = std::make_unique<Builder>(std::move(builder));
+  bench.target = std::make_unique<CpuTarget>(*bench.builder, workspace.include_dir);
+  bench.environment = describe_environment();
+  bench.environment.compiler = bench.builder->compiler().describe();
+  bench.environment.flags = bench.builder->flag_text(BuildMode::candidate);
+
+  Definition definition = task.definition;
+  if (options.threads > 0)
+    definition.ext.threads = options.threads;
+  if (definition.ext.threads > cpu_info().online)
+    return fail(ErrorKind::unsupported, fmt::format("{} threads are declared, this machine has {} CPUs", definition.ext.threads, cpu_info().online),
+                "declare fewer with --threads");
+  std::vector<Workload> workloads;
+  for (const Workload& w : task.workloads)
+    if (options.workloads.empty() ||
+        std::any_of(options.workloads.begin(), options.workloads.end(), [&](const std::string& f) { return matches(w, f); }))
+      workloads.push_back(w);
+  if (workloads.empty() && !options.workloads.empty())
+    return fail(ErrorKind::not_found, "no workload matches the filter", "use the beginning of a uuid or axis=value, as in --workload m=16");
+
+  JudgeContext context;
+  context.target = bench.target.get();
+  context.session.runner = workspace.runner;
+  context.session.required_tier = options.required_tier.empty() ? definition.ext.min_tier : options.required_tier;
+  context.session.allow_weak = options.allow_weak_sandbox;
+  // The judge spins on one CPU, arms run on another; with one CPU nobody is pinned.
+  if (cpu_info().online >= 2 && definition.ext.threads == 1) {
+    context.session.cpu_judge = 0;
+    context.session.cpu_arm = 1;
+  }
+  context.oracle = {.builder = bench.builder.get(), .include_dir = workspace.include_dir, .scratch_dir = workspace.cache_dir + "/python"};
+  context.read_input = [root = task.root](const SafetensorsInput& input, DType dtype, std::span<const std::int64_t> shape) {
+    return read_tensor(root, input, dtype, shape);
+  };
+  context.stop = options.stop;
+  context.progress = options.progress;
+  // The floor needs measured ceilings; measuring takes seconds, so only a stored measurement is used
+  // here. `doctor` and the first `optimize` take it.
+  if (const Result<Ceilings> ceilings = stored_ceilings(workspace.cache_dir))
+    context.floor_ns = [c = *ceilings, threads = definition.ext.threads](const BoundWorkload& w) {
+      return c.floor_ns(w.flops, w.bytes_read, w.bytes_written, threads);
+    };
+  KW_TRY(Judge judge, Judge::open(std::move(definition), std::move(workloads), std::move(context)));
+  bench.judge = std::make_unique<Judge>(std::move(judge));
+  return bench;
+}
+
+} // namespace kw

@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "service/optimizing.hpp"
+
+#include "archive/sqlite_archive.hpp"
+#include "base/json.hpp"
+#include "formats/solution_json.hpp"
+#include "formats/verdict_json.hpp"
+#include "os/file_lock.hpp"
+#include "os/files.hpp"
+#include "report/render.hpp"
+#include "service/lease.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+namespace kw {
+namespace {
+
+using nlohmann::ordered_json;
+
+Result<std::vector<LoadedSpace>> load_spaces(const Definition& definition) {
+  std::vector<LoadedSpace> out;
+  for (const std::string& relative : definition.ext.templates) {
+    const std::string path = join_path(definition.folder, relative);
+    KW_TRY(const std::string text, read_file(path, 1 << 20));
+    LoadedSpace loaded;
+    KW_TRY(loaded.space, parse_space(text, path));
+    KW_TRY(loaded.template_text, read_file(join_path(parent_path(path), loaded.space.template_file), 1 << 20));
+    out.push_back(std::move(loaded));
+  }
+  if (out.empty())
+    return fail(ErrorKind::unsupported, fmt::format("`{}` has no kernel templates, so the tuner has nothing to vary", definition.name),
+                "list *.space.json files under x_kernwright.templates (docs/tuner.md), or judge a kernel of your own with "
+                "`kernwright evaluate`",
+                definition.file);
+  return out;
+}
+
+ordered_json options_json(const OptimizeOptions& o) {
+  return {{"seconds", o.seconds}, {"evaluations", o.evaluations}, {"seed", o.seed}, {"screen_rounds", o.screen_rounds},
+          {"final_gate", o.final_gate}, {"peers", o.peers}};
+}
+
+Status options_from_json(const std::string& text, OptimizeOptions& o) {
+  KW_TRY(const Json json, parse_json({.file = "run options", .text = text}));
+  if (!json.is_object())
+    return fail(ErrorKind::invalid_input, "the stored options of the run are damaged", "start a new run");
+  o.seconds = json.value("seconds", o.seconds);
+  o.evaluations = json.value("evaluations", o.evaluations);
+  o.seed = json.value("seed", o.seed);
+  o.screen_rounds = json.value("screen_rounds", o.screen_rounds);
+  o.final_gate = json.value("final_gate", o.final_gate);
+  o.peers = json.value("peers", o.peers);
+  return {};
+}
+
+Result<std::vector<Probe>> earlier_probes(Archive& archive, const std::string& run) {
+  KW_TRY(const std::vector<ProbeRow> rows, archive.list_probes({.definition = {}, .run = run, .decision = {}, .limit = 0}));
+  std::vector<Probe> out;
+  for (const ProbeRow& row : rows) {
+    KW_TRY(const ArchivedProbe stored, archive.get_probe(row.id));
+    KW_TRY(Probe probe, decode_probe(stored.json));
+    out.push_back(std::move(probe));
+  }
+  return out;
+}
+
+std::string outcome_word(const Verdict& verdict) {
+  switch (verdict.finding) {
+  case Finding::none: return "correct";
+  case Finding::build:
+  case Finding::admission: return "build";
+  case Finding::wrong:
+  case Finding::state:
+  case Finding::nondeterminism: return "wrong";
+  case Finding::timing: return "timing";
+  default: return "crash";
+  }
+}
+
+ReportProbe report_probe(int index, double seconds, const Probe& probe) {
+  ReportProbe out;
+  out.index = index;
+  out.seconds = seconds;
+  out.id = probe.id;
+  out.hypothesis = probe.hypothesis;
+  out.outcome = outcome_word(probe.verdict);
+  out.finding = name(probe.verdict.finding);
+  out.decision = probe.decision;
+  out.reason = probe.reason;
+  if (probe.estimate)
+    out.speedup = std::exp(*probe.estimate);
+  return out;
+}
+
+void fill_workloads(const Judge& judge, const Probe& champion, const std::string& baseline, OptimizeReport& report) {
+  if (!champion.verdict.times)
+    return;
+  const TimingEvidence& times = *champion.verdict.times;
+  const std::vector<PairedTiming>& from = times.confirmation.empty() ? times.gate : times.confirmation;
+  const auto middle = [](std::vector<double> v) {
+    std::nth_element(v.begin(), v.begin() + static_cast<std::ptrdiff_t>(v.size() / 2), v.end());
+    return v[v.size() / 2];
+  };
+  for (const BoundWorkload& w : judge.workloads()) {
+    ReportWorkload row;
+    row.uuid = w.workload.uuid;
+    row.axes = w.axes_text;
+    row.weight = w.workload.weight;
+    for (const PairedTiming& p : from) {
+      if (p.uuid != row.uuid || p.log_ratios.empty())
+        continue;
+      if (p.baseline != baseline) {
+        row.peers_ns[p.baseline] = middle(p.baseline_ns);
+        continue;
+      }
+      row.baseline_ns = middle(p.baseline_ns);
+      row.candidate_ns = middle(p.candidate_ns);
+      row.speedup = p.speedup, row.low = p.low, row.high = p.high;
+      row.floor_ns = p.floor_ns;
+      row.bound_fraction = p.floor_ns > 0 ? p.floor_ns / row.candidate_ns : 0;
+    }
+    if (row.candidate_ns > 0)
+      report.workloads.push_back(std::move(row));
+  }
+}
+
+Status write_reports(const OptimizeResult& result) {
+  KW_CHECK(make_dirs(result.folder));
+  KW_CHECK(write_file_atomic(join_path(result.folder, "report.html"), html_report(result.report)));
+  KW_CHECK(write_file_atomic(join_path(result.folder, "report.md"), markdown_report(result.report)));
+  KW_CHECK(write_file_atomic(join_path(result.folder, "probes.csv"), probes_csv(result.report)));
+  KW_CHECK(write_file_atomic(join_path(result.folder, "workloads.csv"), workloads_csv(result.report)));
+  if (result.outcome.champion)
+    KW_CHECK(write_file_atomic(join_path(result.folder, "solution.json"), encode_solution(result.outcome.champion->solution) + "\n"));
+  return {};
+}
+
+} // namespace
+
+Result<OptimizeResult> run_optimize(const Workspace& workspace, const OptimizeRequest& request) {
+  KW_TRY(const std::unique_ptr<Archive> archive, open_sqlite_archive(workspace.state_dir));
+  const SystemClock clock;
+  OptimizeOptions options = request.options;
+  Run run;
+  std::vector<Probe> earlier;
+  if (!request.resume.empty()) {
+    KW_TRY(run, archive->get_run(request.resume));
+    if (run.state == "finished")
+      return fail(ErrorKind::refused, fmt::format("run {} is finished", run.id), "start a new run, or `kernwright replay` its record");
+    KW_CHECK(options_from_json(run.options, options));
+    KW_TRY(earlier, earlier_probes(*archive, run.id));
+  } else {
+    run.definition = request.definition;
+    run.options = options_json(options).dump();
+    run.started_at = clock.wall_iso8601();
+  }
+  KW_TRY(const Task task, find_task(workspace, run.definition));
+  KW_TRY(const std::vector<LoadedSpace> spaces, load_spaces(task.definition));
+  KW_TRY(const Solution baseline, baseline_solution(task.definition));
+  // The whole search times: nothing else may time on this machine meanwhile.
+  KW_TRY(const FileLock lease, timing_lease("optimize " + run.definition));
+  KW_TRY(const Bench bench, open_bench(workspace, task, request.judging));
+  run.state = "running";
+  if (request.resume.empty()) {
+    KW_TRY(run.id, archive->begin_run(run));
+  } else {
+    KW_CHECK(archive->update_run(run));
+  }
+
+  Recorder recorder(*archive, clock, bench.environment, bench.judge->definition());
+  recorder.run = run.id;
+  options.race.warm = bench.judge->definition().ext.protocol != "cold";
+  options.race.threads = bench.judge->definition().ext.threads;
+  Result<OptimizeOutcome> outcome = optimize(*bench.judge, baseline, spaces, recorder, options, earlier, request.hooks);
+  if (!outcome) {
+    run.state = "interrupted";
+    KW_CHECK(archive->update_run(run));
+    return fail(outcome.error());
+  }
+  OptimizeResult result{.run = run.id, .outcome = std::move(*outcome), .report = {}, .folder = {}};
+  run.state = result.outcome.interrupted ? "interrupted" : "finished";
+  run.finished_at = clock.wall_iso8601();
+  run.champion = result.outcome.champion ? result.outcome.champion->id : "";
+  KW_CHECK(archive->update_run(run));
+
+  OptimizeReport& report = result.report;
+  report.run = run.id;
+  report.definition = task.definition.name;
+  report.description = task.definition.description;
+  report.version = KW_VERSION;
+  report.started_at = run.started_at;
+  report.wall_seconds = result.outcome.total_seconds;
+  report.budget = fmt::format("{:.0f} s", options.seconds);
+  report.environment = {{"machine", bench.environment.hardware}, {"compiler", bench.environment.compiler},
+                        {"flags", bench.environment.flags}, {"kernel", bench.environment.kernel},
+                        {"sandbox", bench.judge->tier()}, {"oracle", bench.judge->oracle().mode}};
+  const ordered_json resolved = options_json(options);
+  for (const auto& [key, value] : resolved.items())
+    report.options.push_back({key, value.dump(), request.resume.empty() ? "command line or default" : "run " + run.id});
+  report.baseline = baseline.name;
+  for (std::size_t i = 0; i < earlier.size(); ++i)
+    report.probes.push_back(report_probe(static_cast<int>(i) + 1, 0, earlier[i]));
+  for (const ProbeEvent& e : result.outcome.events)
+    report.probes.push_back(report_probe(e.index, e.seconds, e.probe));
+  if (result.outcome.champion) {
+    const Probe& champion = *result.outcome.champion;
+    report.champion = champion.solution.name;
+    report.verdict = champion.verdict;
+    report.sources = champion.solution.sources;
+    report.seed_commitment = champion.seed_commitment;
+    report.seed = champion.seed;
+    report.record = result.outcome.record ? result.outcome.record->id : "";
+    report.replay_command = fmt::format("kernwright replay {:.12}", result.outcome.record ? result.outcome.record->id : champion.id);
+    fill_workloads(*bench.judge, champion, baseline.name, report);
+    for (const ReportWorkload& w : report.workloads)
+      for (const auto& [peer, ns] : w.peers_ns)
+        if (std::find(report.peers.begin(), report.peers.end(), peer) == report.peers.end())
+          report.peers.push_back(peer);
+  }
+  result.folder = join_path(workspace.state_dir, "runs/" + run.id);
+  KW_CHECK(write_reports(result));
+  return result;
+}
+
+} // namespace kw

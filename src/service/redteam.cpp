@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "service/redteam.hpp"
+
+#include "controller/recorder.hpp"
+#include "os/file_lock.hpp"
+#include "os/files.hpp"
+#include "service/lease.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <fmt/format.h>
+#include <map>
+#include <toml++/toml.h>
+
+namespace kw {
+namespace {
+
+Result<RedteamCase> parse_case(const std::string& folder, const std::string& file) {
+  const std::string path = join_path(folder, file);
+  KW_TRY(const std::string text, read_file(path, 1 << 16));
+  RedteamCase c;
+  // "RH-04/expect2.toml" is case RH-04/2.
+  const std::string suffix = file.substr(file.find("/expect") + 7, file.size() - file.find("/expect") - 12);
+  c.id = file.substr(0, file.find('/')) + (suffix.empty() ? "" : "/" + suffix);
+  try {
+    const toml::table t = toml::parse(text, path);
+    c.title = t["title"].value_or(c.title);
+    c.why = t["why"].value_or(c.why);
+    c.definition = t["definition"].value_or(c.definition);
+    c.file = join_path(parent_path(path), t["file"].value_or(std::string("kernel.cpp")));
+    c.entry = t["entry"].value_or(c.entry);
+    c.gate = t["gate"].value_or(c.gate);
+    c.timing = t["timing"].value_or(c.timing);
+    c.max_gain = t["max_gain"].value_or(c.max_gain);
+    c.repeats = static_cast<int>(t["repeats"].value_or(std::int64_t{c.repeats}));
+    if (const toml::array* expected = t["expected"].as_array())
+      for (const auto& e : *expected)
+        c.expected.push_back(e.value_or(std::string{}));
+    if (const toml::table* axes = t["axes"].as_table())
+      for (const auto& [key, value] : *axes)
+        c.axes.emplace_back(std::string(key.str()), value.value_or(std::int64_t{0}));
+  } catch (const toml::parse_error& error) {
+    return fail(ErrorKind::invalid_input, std::string(error.description()), "correct the TOML",
+                fmt::format("{}:{}", path, error.source().begin.line));
+  }
+  if (c.definition.empty() || c.entry.empty() || c.expected.empty() || c.axes.empty())
+    return fail(ErrorKind::invalid_input, "the case lacks definition, entry, axes or expected", "see redteam/README.md", path);
+  return c;
+}
+
+/// One judge per (definition, axes): sessions are reused, processes are not.
+class Arena {
+ public:
+  explicit Arena(const Workspace& workspace) : workspace_(workspace) {}
+
+  Result<RedteamResult> run(const RedteamCase& c) {
+    KW_TRY(Bench * bench, bench_for(c));
+    Judge& judge = *bench->judge;
+    KW_TRY(Solution solution, load_solution(c.file, c.definition, c.entry));
+    RedteamResult result{.what = c, .observed = {}, .detail = {}};
+    const auto began = std::chrono::steady_clock::now();
+    Verdict verdict;
+    judge.begin(fresh_seed());
+    KW_TRY(Subject subject, judge.admit(solution, verdict));
+    if (subject.loaded())
+      KW_CHECK(judge.verify(subject, c.gate, verdict));
+    if (c.timing && verdict.correctness.outcome == Outcome::pass)
+      KW_CHECK(time(*bench, subject, verdict));
+    conclude(verdict, c.timing);
+    result.ms = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - began).count();
+    describe(c, verdict, result);
+    return result;
+  }
+
+ private:
+  Status time(Bench& bench, Subject& subject, Verdict& verdict) {
+    KW_TRY(const FileLock lease, timing_lease("redteam"));
+    KW_TRY(const Solution baseline, baseline_solution(bench.judge->definition()));
+    Verdict own;
+    KW_TRY(Subject base, bench.judge->admit(baseline, own));
+    if (!base.loaded())
+      return fail(ErrorKind::invalid_input, "the baseline is not usable: " + own.build.summary, "run `kernwright check --run`");
+    RaceOptions race;
+    race.least_window_ns = 1e6;
+    race.most_calls = 40;
+    return bench.judge->time(base, subject, race, verdict);
+  }
+
+  static void describe(const RedteamCase& c, const Verdict& verdict, RedteamResult& result) {
+    const bool not_faster = c.timing && verdict.finding == Finding::none && verdict.merit.outcome == Outcome::fail;
+    result.observed = verdict.finding != Finding::none ? name(verdict.finding) : not_faster ? "NOT_FASTER" : verdict.word;
+    result.detail = verdict.build.outcome == Outcome::fail         ? verdict.build.summary
+                    : verdict.sandbox.outcome == Outcome::fail     ? verdict.sandbox.summary
+                    : verdict.correctness.outcome == Outcome::fail ? verdict.correctness.summary
+                    : c.timing                                     ? verdict.merit.summary
+                                                                   : verdict.correctness.summary;
+    // A verdict in the list is not enough: nothing may be reported faster than the case allows.
+    const bool gained = verdict.times && verdict.merit.outcome == Outcome::pass && gain(*verdict.times) > c.max_gain;
+    for (const std::string& e : c.expected)
+      result.as_expected = result.as_expected || e == result.observed ||
+                           (e == "NEUTRALISED" && (result.observed == "NOT_FASTER" || result.observed == "CORRECT" || result.observed == "UNDECIDED"));
+    result.as_expected = result.as_expected && !gained;
+  }
+
+  static double gain(const TimingEvidence& times) {
+    double most = 0;
+    for (const PairedTiming& p : times.gate)
+      most = std::max(most, p.speedup);
+    return most;
+  }
+
+  Result<Bench*> bench_for(const RedteamCase& c) {
+    std::string key = c.definition;
+    for (const auto& [axis, value] : c.axes)
+      key += fmt::format(" {}={}", axis, value);
+    if (const auto found = benches_.find(key); found != benches_.end())
+      return found->second.get();
+    KW_TRY(Task task, find_task(workspace_, c.definition));
+    Workload workload = task.workloads.empty() ? Workload{} : task.workloads.front();
+    workload.uuid = key;
+    workload.axes.clear();
+    for (const Axis& axis : task.definition.axes)
+      for (const auto& [name, value] : c.axes)
+        if (axis.is_variable() && axis.name == name)
+          workload.axes.emplace_back(name, value);
+    task.workloads = {workload};
+    KW_TRY(Bench bench, open_bench(workspace_, task, {}));
+    auto kept = std::make_unique<Bench>(std::move(bench));
+    return (benches_[key] = std::move(kept)).get();
+  }
+
+  const Workspace& workspace_;
+  std::map<std::string, std::unique_ptr<Bench>> benches_;
+};
+
+} // namespace
+
+Result<std::vector<RedteamCase>> load_redteam(const std::string& folder) {
+  KW_TRY(const std::vector<TreeEntry> entries, list_tree(folder));
+  std::vector<std::string> files;
+  for (const TreeEntry& e : entries)
+    if (e.path.find("/expect") != std::string::npos && e.path.ends_with(".toml"))
+      files.push_back(e.path);
+  std::sort(files.begin(), files.end());
+  std::vector<RedteamCase> out;
+  for (const std::string& file : files) {
+    KW_TRY(RedteamCase c, parse_case(folder, file));
+    out.push_back(std::move(c));
+  }
+  if (out.empty())
+    return fail(ErrorKind::not_found, "no redteam/<id>/expect.toml below the folder", "name the corpus with --corpus", folder);
+  return out;
+}
+
+Result<std::vector<RedteamResult>> run_redteam(const Workspace& workspace, const RedteamOptions& options) {
+  const std::string folder = options.folder.empty() ? workspace.redteam : options.folder;
+  KW_TRY(const std::vector<RedteamCase> cases, load_redteam(folder));
+  Arena arena(workspace);
+  std::vector<RedteamResult> out;
+  for (const RedteamCase& c : cases) {
+    if (!options.only.empty() && std::none_of(options.only.begin(), options.only.end(), [&](const std::string& id) { return c.id.starts_with(id); }))
+      continue;
+    for (int r = 0; r < std::max(1, options.repeats); ++r) {
+      KW_TRY(RedteamResult result, arena.run(c));
+      options.finished(result);
+      out.push_back(std::move(result));
+    }
+  }
+  return out;
+}
+
+} // namespace kw

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "service/ship.hpp"
+
+#include "archive/sqlite_archive.hpp"
+#include "formats/export.hpp"
+#include "formats/solution_json.hpp"
+#include "formats/verdict_json.hpp"
+#include "os/files.hpp"
+#include "service/c_api.hpp"
+#include "service/history.hpp"
+#include "service/judging.hpp"
+
+#include <algorithm>
+#include <fmt/format.h>
+
+namespace kw {
+namespace {
+
+Status require_empty(const std::string& folder) {
+  if (is_file(folder))
+    return fail(ErrorKind::refused, "there is a file of that name", "choose another folder", folder);
+  if (!is_dir(folder))
+    return {};
+  KW_TRY(const std::vector<TreeEntry> entries, list_tree(folder));
+  if (!entries.empty())
+    return fail(ErrorKind::refused, "the folder is not empty", "choose an empty or new one; nothing was written", folder);
+  return {};
+}
+
+/// One trace per probe and workload it was judged on; solutions are added once.
+Status add_traces(const std::vector<Probe>& probes, TraceSet& set) {
+  for (const Probe& probe : probes) {
+    const bool known = std::any_of(set.solutions.begin(), set.solutions.end(), [&](const Solution& s) { return s.name == probe.solution.name; });
+    if (!known)
+      set.solutions.push_back(probe.solution);
+    for (const Workload& workload : set.workloads[probe.definition]) {
+      const bool judged = std::any_of(probe.verdict.workloads.begin(), probe.verdict.workloads.end(), [&](const WorkloadTrials& t) { return t.uuid == workload.uuid; });
+      if (!judged && probe.verdict.build.outcome == Outcome::pass)
+        continue;
+      KW_TRY(Trace trace, to_trace(probe, *set.definition(probe.definition), workload));
+      set.traces.push_back(std::move(trace));
+    }
+  }
+  return {};
+}
+
+} // namespace
+
+Result<std::vector<std::string>> ship_record(const Workspace& workspace, const std::string& id, const std::string& folder) {
+  KW_CHECK(require_empty(folder));
+  KW_TRY(const std::unique_ptr<Archive> archive, open_sqlite_archive(workspace.state_dir, {.read_only = true}));
+  KW_TRY(const ArchivedProbe stored, find_entry(*archive, id));
+  KW_TRY(const Probe probe, decode_probe(stored.json));
+  if (probe.verdict.correctness.outcome != Outcome::pass)
+    return fail(ErrorKind::refused, fmt::format("probe {:.12} did not pass: {}", probe.id, probe.reason),
+                "ship a promoted record; `kernwright archive list --records` shows them");
+  KW_TRY(const Task task, find_task(workspace, probe.definition));
+  KW_TRY(const ShippedLibrary library, make_library(workspace, task.definition, probe));
+  KW_CHECK(make_dirs(folder));
+  std::vector<std::string> written;
+  for (const auto& [file, content] : library.files) {
+    const std::string path = join_path(folder, file);
+    KW_CHECK(make_dirs(parent_path(path)));
+    KW_CHECK(write_file_atomic(path, content, file.ends_with(".so") ? 0755 : 0644));
+    written.push_back(path);
+  }
+  return written;
+}
+
+Result<std::vector<std::string>> ship_trace_set(const Workspace& workspace, const std::string& folder, bool with_traces) {
+  KW_CHECK(require_empty(folder));
+  KW_TRY(TraceSet set, load_operators(workspace));
+  for (const Definition& d : set.definitions)
+    if (d.ext.baseline) {
+      KW_TRY(Solution baseline, baseline_solution(d));
+      baseline.name = d.name + "_" + baseline.name;
+      set.solutions.push_back(std::move(baseline));
+    }
+  std::vector<Probe> probes;
+  if (with_traces) {
+    KW_TRY(const std::unique_ptr<Archive> archive, open_sqlite_archive(workspace.state_dir, {.read_only = true}));
+    KW_TRY(const std::vector<ProbeRow> rows, archive->list_probes({}));
+    for (const ProbeRow& row : rows) {
+      KW_TRY(const ArchivedProbe stored, archive->get_probe(row.id));
+      KW_TRY(Probe probe, decode_probe(stored.json));
+      if (set.definition(probe.definition) != nullptr)
+        probes.push_back(std::move(probe));
+    }
+    KW_CHECK(add_traces(probes, set));
+  }
+  KW_CHECK(export_trace_set(set, folder));
+  for (const Probe& probe : probes)
+    KW_CHECK(append_sidecar(probe, *set.definition(probe.definition), folder));
+  KW_TRY(const std::vector<TreeEntry> entries, list_tree(folder));
+  std::vector<std::string> files;
+  for (const TreeEntry& e : entries)
+    files.push_back(join_path(folder, e.path));
+  return files;
+}
+
+} // namespace kw

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "target/cpu/cpu_target.hpp"
+
+#include "os/files.hpp"
+#include "target/cpu/admit.hpp"
+
+#include <chrono>
+#include <fmt/format.h>
+
+namespace kw {
+namespace {
+
+std::string first_error(const std::vector<Diagnostic>& diagnostics) {
+  for (const Diagnostic& d : diagnostics)
+    if (d.severity == "error")
+      return d.line > 0 ? fmt::format("{}:{}: {}", d.file, d.line, d.message) : d.message;
+  return "the compiler gave no reason";
+}
+
+/// Why it did not build, as a finding: limits are a resource matter, the rest is the source's.
+void describe_failure(const BuildOutcome& outcome, TargetBuild& build) {
+  build.finding = Finding::build;
+  if (outcome.failure_kind == "timeout" || outcome.failure_kind == "memory") {
+    build.finding = Finding::resource;
+    build.summary = fmt::format("the compiler ran out of {}", outcome.failure_kind == "timeout" ? "time" : "memory");
+    build.details = {"remedy: less template or constexpr work, smaller constant tables"};
+    return;
+  }
+  build.summary = (outcome.failure_kind == "forbidden" ? "not allowed in a kernel: " : "does not compile: ") +
+                  first_error(outcome.diagnostics);
+}
+
+} // namespace
+
+std::vector<std::string> axis_defines(const Definition& definition) {
+  std::vector<std::string> out;
+  for (const Axis& axis : definition.axes)
+    if (!axis.is_variable())
+      out.push_back(fmt::format("KW_AXIS_{}={}", axis.name, *axis.value));
+  return out;
+}
+
+Result<TargetBuild> CpuTarget::build(const Solution& solution, const Definition& definition) {
+  TargetBuild build;
+  build.entry = solution.spec.entry_function();
+  build.compiler = builder_.compiler().describe();
+  build.options = builder_.flag_text(BuildMode::candidate);
+  if (!accepts(solution)) {
+    build.finding = Finding::build;
+    build.summary = fmt::format("the cpu target builds C++ solutions, not `{}`", solution.spec.language);
+    build.details = {"remedy: set spec.language to \"cpp\""};
+    return build;
+  }
+  BuildRequest request;
+  request.sources = solution.sources;
+  request.entry_file = solution.spec.entry_file();
+  request.entry = build.entry;
+  request.defines = axis_defines(definition);
+  request.include_dirs = {include_dir_};
+  KW_TRY(const BuildOutcome outcome, builder_.build(request));
+  build.diagnostics = outcome.diagnostics;
+  build.cached = outcome.cached;
+  build.ms = outcome.ms;
+  build.key = outcome.key;
+  if (!outcome.ok) {
+    describe_failure(outcome, build);
+    return build;
+  }
+  KW_TRY(const std::string bytes, read_file(outcome.object_path));
+  KW_TRY(const Admission admission,
+         admit(std::as_bytes(std::span(bytes)), {.entry = build.entry, .sources = solution.sources}));
+  build.flags_raised = admission.flags;
+  if (!admission.admitted()) {
+    build.finding = Finding::admission;
+    const Refusal& first = admission.refusals.front();
+    build.summary = fmt::format("not admitted: {}{}", first.where.empty() ? "" : first.where + ": ", first.message);
+    for (const Refusal& r : admission.refusals)
+      build.details.push_back(fmt::format("{}{}{}", r.where.empty() ? "" : r.where + ": ", r.message,
+                                          r.remedy.empty() ? "" : "; " + r.remedy));
+    return build;
+  }
+  build.ok = true;
+  build.object = outcome.object_path;
+  build.summary = fmt::format("{}, {:.0f} ms{}", build.compiler, build.ms, build.cached ? " (cached)" : "");
+  return build;
+}
+
+} // namespace kw

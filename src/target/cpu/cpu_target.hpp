@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "compile/build.hpp"
+#include "target/target.hpp"
+
+#include <string>
+
+namespace kw {
+
+/// C++ kernels for this machine's CPU: pinned flags, sandboxed compiler, ELF admission.
+class CpuTarget final : public Target {
+ public:
+  /// `builder` must outlive the target; `include_dir` holds kernwright.h.
+  CpuTarget(Builder& builder, std::string include_dir) : builder_(builder), include_dir_(std::move(include_dir)) {}
+
+  [[nodiscard]] std::string name() const override { return "cpu"; }
+  [[nodiscard]] bool accepts(const Solution& solution) const override { return solution.spec.language == "cpp"; }
+  Result<TargetBuild> build(const Solution& solution, const Definition& definition) override;
+
+ private:
+  Builder& builder_;
+  std::string include_dir_;
+};
+
+/// "KW_AXIS_<name>=<value>" for every const axis: the same for candidates, baselines and oracles.
+[[nodiscard]] std::vector<std::string> axis_defines(const Definition& definition);
+
+} // namespace kw

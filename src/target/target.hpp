@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a target must do for the judge: turn a Solution into something a runner can load, or say why
+// not. Nothing outside target/ names a concrete target; main.cpp wires them.
+#pragma once
+
+#include "base/result.hpp"
+#include "model/definition.hpp"
+#include "model/solution.hpp"
+#include "model/verdict.hpp"
+
+#include <string>
+#include <vector>
+
+namespace kw {
+
+/// A built and admitted object, or a rejection with its evidence. A rejection is a value here, an
+/// Error only means that our side failed.
+struct TargetBuild {
+  bool ok = false;
+  Finding finding = Finding::none;  ///< build | admission | resource when !ok
+  std::string object;               ///< path of the loadable object
+  std::string entry;                ///< exported symbol
+  std::string summary;              ///< one line for the verdict
+  std::vector<std::string> details; ///< refusal with source line and allowed replacement
+  std::vector<Diagnostic> diagnostics;
+  std::vector<std::string> flags_raised; ///< suspicious, not refused (instruction patterns)
+  bool cached = false;
+  double ms = 0;
+  std::string compiler; ///< name and version
+  std::string options;  ///< the pinned flags
+  std::string key;      ///< build-cache key: identity of this build
+};
+
+class Target {
+ public:
+  virtual ~Target() = default;
+  [[nodiscard]] virtual std::string name() const = 0;
+  /// Languages of BuildSpec::language it accepts.
+  [[nodiscard]] virtual bool accepts(const Solution& solution) const = 0;
+  virtual Result<TargetBuild> build(const Solution& solution, const Definition& definition) = 0;
+};
+
+} // namespace kw

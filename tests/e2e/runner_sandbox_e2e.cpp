@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a kernel tries and must not be able to do, in every tier this machine can play.
+#include "runner_fixture.hpp"
+
+#include <csignal>
+#include <grp.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace kw::e2e {
+namespace {
+
+const char* const raw_syscall = R"(
+static long sys(long n, long a, long b, long c, long d = 0, long e = 0, long g = 0) {
+  long r; register long r10 asm("r10") = d; register long r8 asm("r8") = e; register long r9 asm("r9") = g;
+  asm volatile("syscall" : "=a"(r) : "a"(n), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9) : "rcx", "r11", "memory");
+  return r; }
+)";
+
+std::string attack(const std::string& name, const std::string& expression) {
+  return build(name, raw_syscall + ("API int f(const float*, float* y, i64) { return (int)" +
+                                    expression + "; }"));
+}
+
+TEST(Sandbox, ForbiddenSystemCallsKill) {
+  const std::vector<std::pair<std::string, std::string>> attacks{
+      {"open", "sys(2, (long)\"/etc/passwd\", 0, 0)"},
+      {"openat", "sys(257, -100, (long)\"/etc/passwd\", 0)"},
+      {"fork", "sys(57, 0, 0, 0)"},
+      {"clone", "sys(56, 0x11, 0, 0)"},
+      {"execve", "sys(59, (long)\"/bin/true\", 0, 0)"},
+      {"socket", "sys(41, 1, 1, 0)"},
+      {"write", "sys(1, 1, (long)\"x\", 1)"},
+      {"kill", "sys(62, 1, 9, 0)"},
+      {"getppid", "sys(110, 0, 0, 0)"},
+      {"mmap_exec", "sys(9, 0, 4096, 7, 0x22, -1, 0)"},
+      {"mprotect_exec", "sys(10, (long)y & -4096, 4096, 7)"},
+      {"ptrace", "sys(101, 16, 1, 0)"},
+      {"nanosleep", "sys(35, (long)y, 0, 0)"},
+      {"int80", "({ long r; asm volatile(\"int $0x80\" : \"=a\"(r) : \"a\"(20)); r; })"},
+  };
+  for (const auto& [name, code] : attacks) {
+    const CallReport r = OneKernel(attack(name, code)).call();
+    EXPECT_EQ(r.end, CallEnd::violation) << name << ": " << r.detail;
+    EXPECT_EQ(r.signal, SIGSYS) << name;
+  }
+}
+
+TEST(Sandbox, ExitIsAnEndNotASuccess) {
+  const CallReport r = OneKernel(attack("exit", "sys(231, 0, 0, 0)")).call();
+  EXPECT_EQ(r.end, CallEnd::exited);
+  EXPECT_EQ(r.detail, "the process ended by itself with exit code 0");
+}
+
+TEST(Sandbox, InputsCannotBeMadeWritable) {
+  const CallReport r = OneKernel(build("unseal", raw_syscall + std::string(R"(
+API int f(const float* x, float*, i64) { return (int)sys(10, (long)x & -4096, 4096, 3); })")))
+                           .call();
+  EXPECT_EQ(r.end, CallEnd::returned) << r.detail;
+  EXPECT_EQ(r.return_code, -13); // EACCES
+}
+
+TEST(Sandbox, ConstructorsRunInsideToo) {
+  const auto load = [](const std::string& name, const std::string& code) {
+    return OneKernel(build(name, raw_syscall + ("__attribute__((constructor)) static void c() { " +
+                                                code + " } API int f() { return 0; }")))
+        .load;
+  };
+  EXPECT_EQ(load("ctor_socket", "sys(41, 1, 1, 0);").end, CallEnd::violation);
+  EXPECT_EQ(load("ctor_fork", "sys(57, 0, 0, 0);").end, CallEnd::violation);
+  EXPECT_EQ(load("ctor_write", "sys(257, -100, (long)\"/tmp/kernwright-evil\", 0101, 0600);").end,
+            CallEnd::violation);
+  EXPECT_EQ(load("ctor_crash", "asm volatile(\"movl $1, 0\" ::: \"memory\");").end,
+            CallEnd::crashed);
+  EXPECT_EQ(load("ctor_exit", "sys(231, 0, 0, 0);").end, CallEnd::exited);
+  // Reading files is up to Landlock: the constructor exits with the result of the open.
+  const LoadReport read =
+      load("ctor_read",
+           "long r = sys(257, -100, (long)\"/etc/passwd\", 0); sys(231, r == -13 ? 77 : 1, 0, 0);");
+  if (probe_sandbox().landlock_abi > 0) {
+    EXPECT_EQ(read.detail, "the process ended by itself with exit code 77");
+  }
+}
+
+TEST(Sandbox, SlowConstructorTimesOut) {
+  SessionOptions o = options();
+  o.load_timeout = std::chrono::milliseconds{100};
+  OneKernel k{build("ctor_hang", "__attribute__((constructor)) static void c() { for (;;) asm "
+                                 "volatile(\"\"); } API int f() { return 0; }"),
+              10, o};
+  EXPECT_EQ(k.load.end, CallEnd::timed_out);
+}
+
+TEST(Sandbox, EveryTierRunsHonestKernelsAndFailsClosed) {
+  const std::string object = build("double", doubling);
+  const int best = probe_sandbox().tier;
+  for (int denied = 0; denied < 16; ++denied) {
+    SessionOptions o = options();
+    o.deny = {(denied & 1) != 0, (denied & 2) != 0, (denied & 4) != 0, (denied & 8) != 0};
+    const SandboxReport report = probe_sandbox(o.deny);
+    o.required_tier = report.tier_name();
+    OneKernel k{object, 100, o};
+    EXPECT_EQ(k.session().tier(), report.tier_name());
+    EXPECT_EQ(OneKernel::output(k.call(), 9), 9.F) << report.describe();
+    if (report.tier < 3 && best >= 1) {
+      o.required_tier = "T" + std::to_string(report.tier + 1);
+      const auto refused = Session::start(o);
+      ASSERT_FALSE(refused.has_value());
+      EXPECT_EQ(refused.error().kind, ErrorKind::refused);
+      EXPECT_FALSE(refused.error().remedy.empty());
+      o.allow_weak = true;
+      EXPECT_TRUE(Session::start(o).has_value());
+    }
+  }
+}
+
+TEST(Sandbox, DenyingAFacilityLowersTheTier) {
+  if (probe_sandbox().tier != 3)
+    GTEST_SKIP() << "this machine is below T3: " << probe_sandbox().describe();
+  EXPECT_EQ(probe_sandbox({.namespaces = true}).tier, 2);
+  EXPECT_EQ(probe_sandbox({.cgroup = true}).tier, 2);
+  EXPECT_EQ(probe_sandbox({.landlock = true}).tier, 1);
+  EXPECT_EQ(probe_sandbox({.seccomp = true}).tier, 0);
+  EXPECT_EQ(probe_sandbox({.namespaces = true}).missing.size(), 1U);
+}
+
+// This program again, as an ordinary user, where it runs as root.
+TEST(Sandbox, WorksForAnOrdinaryUser) {
+  if (::getuid() != 0)
+    GTEST_SKIP() << "already an ordinary user";
+  constexpr int unreachable = 77;
+  const pid_t pid = ::fork();
+  ASSERT_GE(pid, 0);
+  if (pid == 0) {
+    if (::setgroups(0, nullptr) != 0 || ::setgid(65534) != 0 || ::setuid(65534) != 0)
+      ::_exit(3);
+    if (::access(KW_RUNNER, X_OK) != 0)
+      ::_exit(unreachable);
+    ::execl(
+        "/proc/self/exe", "runner_e2e", "--gtest_brief=1",
+        "--gtest_filter=Sandbox.Forbidden*:Sandbox.EveryTier*:Sandbox.Constructors*:Call.Computes*",
+        nullptr);
+    ::_exit(unreachable);
+  }
+  int status = 0;
+  ASSERT_EQ(::waitpid(pid, &status, 0), pid);
+  ASSERT_TRUE(WIFEXITED(status)) << status;
+  if (WEXITSTATUS(status) == unreachable)
+    GTEST_SKIP() << "uid 65534 cannot reach " << KW_RUNNER;
+  EXPECT_EQ(WEXITSTATUS(status), 0);
+}
+
+TEST(Sandbox, NothingSurvivesTheJudge) {
+  const std::string object =
+      build("hang", "API int f(const float*, float*, i64) { for (;;) asm volatile(\"\"); }");
+  int channel[2];
+  ASSERT_EQ(::pipe(channel), 0);
+  const pid_t judge = ::fork();
+  ASSERT_GE(judge, 0);
+  if (judge == 0) {
+    OneKernel k{object};
+    const int pid = k.arm().pid();
+    if (::write(channel[1], &pid, sizeof pid) < 0)
+      ::_exit(1);
+    k.invocation.timeout = std::chrono::minutes{1};
+    k.call();
+    ::_exit(0);
+  }
+  int arm = 0;
+  ASSERT_EQ(::read(channel[0], &arm, sizeof arm), static_cast<ssize_t>(sizeof arm));
+  ::usleep(50'000); // the kernel loops by now
+  ASSERT_EQ(::kill(arm, 0), 0);
+  ::kill(judge, SIGKILL);
+  int status = 0;
+  ::waitpid(judge, &status, 0);
+  bool gone = false;
+  for (int i = 0; i < 200 && !gone; ++i) {
+    ::usleep(10'000);
+    // Whoever inherits it may take its time to reap: a zombie counts as gone.
+    std::ifstream file{"/proc/" + std::to_string(arm) + "/stat"};
+    const std::string stat{std::istreambuf_iterator<char>{file}, {}};
+    gone = stat.empty() || stat.find(") Z") != std::string::npos;
+  }
+  EXPECT_TRUE(gone);
+  ::close(channel[0]);
+  ::close(channel[1]);
+}
+
+} // namespace
+} // namespace kw::e2e

@@ -1,0 +1,228 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Holds every shipped operator's three descriptions against each other on small shapes:
+
+    reference.py (PyTorch)  ~  oracle.cpp (fp64 C++)  ~  baseline (fp32 C++)
+
+The Python reference is run on fp64 copies of the inputs, so that it and the oracle must agree to
+fp64 precision; the baseline must stay within the Definition's own tolerance. Also checks that the
+oracle's `block` and `project` entries agree with the whole. Without PyTorch the first comparison is
+skipped, visibly, and the exit status is 77.
+
+    crosscheck.py [--operators DIR] [--compiler g++-12] [--only NAME] [--strict]
+"""
+import argparse
+import ctypes
+import json
+import math
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+import numpy as np
+
+try:
+    import torch
+except ImportError:
+    torch = None
+
+FLAGS = ["-std=c++20", "-O3", "-march=native", "-mprefer-vector-width=512", "-fno-math-errno", "-fPIC", "-shared"]
+SMALL = 6  # value of every variable axis named a batch, a row count or a token count
+UNIT = {"float32": 2.0**-24, "bfloat16": 2.0**-8, "float16": 2.0**-11}
+
+
+def bf16_bits(x):
+    """Nearest bf16, as uint16 bit patterns."""
+    bits = x.astype(np.float32).view(np.uint32)
+    return ((bits + 0x7FFF + ((bits >> 16) & 1)) >> 16).astype(np.uint16)
+
+
+def bf16_values(bits):
+    return (bits.astype(np.uint32) << 16).view(np.float32)
+
+
+def draw(rng, rule, shape, axes):
+    kind = rule.get("kind", "any")
+    scale = rule.get("scale", 1)
+    if kind in ("uniform", "positive"):
+        return rng.uniform(rule.get("low", 0), rule.get("high", 1), shape) * scale
+    if kind in ("indices", "positions"):
+        x = rng.integers(0, axes[rule["limit"]], shape)
+        return np.sort(x) if kind == "positions" else x
+    x = rng.standard_normal(shape) * scale
+    if kind == "l2_normalized":
+        x = x / np.linalg.norm(x, axis=-1, keepdims=True)
+    return x
+
+
+def inputs_of(definition, axes, workload, rng):
+    """Per input: (storage array or Python scalar, fp64 values)."""
+    rules = definition["x_kernwright"]["inputs"]
+    drawn = []
+    for name, spec in definition["inputs"].items():
+        if spec["shape"] is None:
+            value = workload["inputs"][name]["value"]
+            drawn.append((float(np.float32(value)), float(np.float32(value))))
+            continue
+        shape = [axes[a] for a in spec["shape"]]
+        x = draw(rng, rules.get(name, {}), shape, axes)
+        if spec["dtype"] == "bfloat16":
+            stored = bf16_bits(x)
+            drawn.append((stored, bf16_values(stored).astype(np.float64)))
+        elif spec["dtype"] == "float32":
+            stored = np.ascontiguousarray(x, dtype=np.float32)
+            drawn.append((stored, stored.astype(np.float64)))
+        else:
+            stored = np.ascontiguousarray(x, dtype=np.dtype(spec["dtype"]))
+            drawn.append((stored, stored))
+    return drawn
+
+
+def compile_source(compiler, source, axes, out):
+    macros = [f"-DKW_AXIS_{n}={v}" for n, v in axes.items()]
+    subprocess.run([compiler, *FLAGS, *macros, str(source), "-o", str(out)], check=True)
+    return ctypes.CDLL(str(out))
+
+
+def pointer(array):
+    return array.ctypes.data_as(ctypes.c_void_p)
+
+
+def arguments(drawn):
+    return [ctypes.c_float(x) if isinstance(x, float) else pointer(x) for x, _ in drawn]
+
+
+def reference_outputs(path, drawn):
+    """Runs `run` of a Definition's reference in fp64: .to(float32) inside becomes a no-op."""
+    module = {}
+    exec(compile(path.read_text(), str(path), "exec"), module)
+    saved = torch.float32
+    torch.float32 = torch.float64
+    try:
+        tensors = [x if isinstance(x, float) else torch.from_numpy(values) for x, values in drawn]
+        result = module["run"](*tensors)
+    finally:
+        torch.float32 = saved
+    return [r.double().numpy() for r in (result if isinstance(result, tuple) else (result,))]
+
+
+def reference_runs_as_written(path, definition, drawn):
+    """The same reference on the declared dtypes: shapes and dtypes of what it returns."""
+    module = {}
+    exec(compile(path.read_text(), str(path), "exec"), module)
+    tensors = []
+    for (stored, values), spec in zip(drawn, definition["inputs"].values()):
+        if isinstance(stored, float):
+            tensors.append(stored)
+        elif spec["dtype"] == "bfloat16":
+            tensors.append(torch.from_numpy(values).to(torch.bfloat16))
+        else:
+            tensors.append(torch.from_numpy(stored))
+    result = module["run"](*tensors)
+    return list(result) if isinstance(result, tuple) else [result]
+
+
+def check(definition, workload, folder, compiler, scratch, failures):
+    ext = definition["x_kernwright"]
+    variable = {n: SMALL for n, a in definition["axes"].items() if a.get("type") == "var"}
+    if "n" in variable:
+        variable["n"] = 517
+    constant = {n: a["value"] for n, a in definition["axes"].items() if a.get("type") == "const"}
+    axes = {**constant, **variable}
+    drawn = inputs_of(definition, axes, workload, np.random.default_rng(7))
+    tail = [ctypes.c_int64(v) for v in variable.values()]
+    shapes = [[axes[a] for a in o["shape"]] for o in definition["outputs"].values()]
+    lines = []
+
+    def verdict(name, ok, text):
+        lines.append(f"  {name:<28} {'ok  ' if ok else 'FAIL'} {text}")
+        if not ok:
+            failures.append(f"{definition['name']}: {name}")
+
+    oracle = compile_source(compiler, folder / ext["oracle"]["source"], constant, scratch / "oracle.so")
+    y = [np.full(s, np.nan) for s in shapes]
+    size = [np.full(s, np.nan) for s in shapes]
+    pairs = [pointer(p) for both in zip(y, size) for p in both]
+    getattr(oracle, ext["oracle"]["entry"])(*arguments(drawn), *pairs, *tail)
+    verdict("oracle finite, S > 0", all(np.isfinite(a).all() and (s > 0).all() for a, s in zip(y, size)), "")
+
+    if torch is not None:
+        path = folder / ext["reference_file"]
+        for name, want, got, s in zip(definition["outputs"], reference_outputs(path, drawn), y, size):
+            # fp64 rounding, in the oracle's own magnitudes
+            error = float((np.abs(want - got) / (2.0**-53 * (np.abs(got) + s))).max())
+            verdict(f"reference vs oracle: {name}", want.shape == got.shape and error < 64, f"{error:.2f} x 2^-53 S")
+        for (name, spec), got in zip(definition["outputs"].items(), reference_runs_as_written(path, definition, drawn)):
+            shape = [axes[a] for a in spec["shape"]]
+            ok = list(got.shape) == shape and str(got.dtype) == "torch." + spec["dtype"]
+            verdict(f"reference dtype: {name}", ok, f"{list(got.shape)} {got.dtype}")
+
+    baseline = compile_source(compiler, folder / ext["baseline"]["source"], constant, scratch / "baseline.so")
+    dtypes = [o["dtype"] for o in definition["outputs"].values()]
+    out = [np.zeros(s, np.uint16 if t == "bfloat16" else np.float32) for s, t in zip(shapes, dtypes)]
+    code = getattr(baseline, ext["baseline"]["entry"])(*arguments(drawn), *[pointer(o) for o in out], *tail)
+    for name, dtype, got, want, s in zip(definition["outputs"], dtypes, out, y, size):
+        values = bf16_values(got) if dtype == "bfloat16" else got
+        eta = float((np.abs(values - want) / (UNIT[dtype] * np.abs(want) + 2.0**-24 * s)).max())
+        limit = ext["tolerance"][name]["eta"]
+        verdict(f"baseline within eta: {name}", code == 0 and eta <= limit, f"{eta:.3f} of {limit}")
+
+    if "block_entry" in ext["oracle"]:
+        check_parts(oracle, ext["oracle"], axes, drawn, tail, y[0], size[0], verdict)
+    print(definition["name"], "; ".join(f"{n}={v}" for n, v in variable.items()))
+    print("\n".join(lines), flush=True)
+
+
+def check_parts(oracle, entries, axes, drawn, tail, y, size, verdict):
+    rng = np.random.default_rng(11)
+    rows = np.sort(rng.choice(axes["M"], 5, replace=False)).astype(np.int64)
+    cols = np.sort(rng.choice(axes["N"], 37, replace=False)).astype(np.int64)
+    part, part_s = np.zeros((5, 37)), np.zeros((5, 37))
+    getattr(oracle, entries["block_entry"])(
+        *arguments(drawn), pointer(rows), ctypes.c_int64(5), pointer(cols), ctypes.c_int64(37), pointer(part),
+        pointer(part_s), *tail)
+    whole, whole_s = y[np.ix_(rows, cols)], size[np.ix_(rows, cols)]
+    error = float((np.abs(part - whole) / (2.0**-53 * whole_s)).max())
+    verdict("block vs whole", error < 16 and np.allclose(part_s, whole_s, rtol=1e-5), f"{error:.2f} x 2^-53 S")
+
+    r = 20
+    X = rng.choice([-1.0, 1.0], (axes["N"], r))
+    image, image_s = np.zeros((axes["M"], r)), np.zeros((axes["M"], r))
+    getattr(oracle, entries["project_entry"])(
+        *arguments(drawn), pointer(X), ctypes.c_int64(r), pointer(image), pointer(image_s), *tail)
+    want, want_s = y @ X, size @ np.abs(X)
+    error = float((np.abs(image - want) / (2.0**-53 * want_s)).max())
+    verdict("project vs whole", error < 64 and np.allclose(image_s, want_s, rtol=1e-4), f"{error:.2f} x 2^-53 S")
+
+
+def main():
+    here = pathlib.Path(__file__).resolve().parent
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--operators", type=pathlib.Path, default=here.parent.parent / "operators")
+    parser.add_argument("--compiler", default="g++-12")
+    parser.add_argument("--only", default="", help="only definitions whose name contains this")
+    parser.add_argument("--strict", action="store_true", help="a missing PyTorch is a failure")
+    options = parser.parse_args()
+    if torch is None:
+        print("SKIPPED: reference.py comparisons need PyTorch (apt install python3-torch)")
+    failures, seen = [], 0
+    for path in sorted(options.operators.glob("*/*.definition.json")):
+        definition = json.loads(path.read_text())
+        if options.only not in definition["name"]:
+            continue
+        lines = path.with_name(definition["name"] + ".workloads.jsonl").read_text().splitlines()
+        workload = json.loads(lines[0])["workload"]
+        seen += 1
+        with tempfile.TemporaryDirectory() as scratch:
+            check(definition, workload, path.parent, options.compiler, pathlib.Path(scratch), failures)
+    if seen == 0:
+        failures.append(f"no definitions under {options.operators}")
+    print(f"{seen} definitions, {len(failures)} failures" + "".join("\n  " + f for f in failures))
+    if failures:
+        return 1
+    return (1 if options.strict else 77) if torch is None else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
