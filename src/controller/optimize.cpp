@@ -5,7 +5,6 @@
 // gates change a champion; only the final confirmation is ever reported.
 #include "controller/optimize.hpp"
 
-#include "os/cpu.hpp"
 #include "search/instantiate.hpp"
 #include "search/space_set.hpp"
 #include "search/tuner.hpp"
@@ -25,16 +24,6 @@ constexpr double least_share = 0.1;
 
 double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
-
-Bindings machine_facts(const BoundWorkload& workload, int threads) {
-  Bindings facts = workload.axes;
-  const CpuInfo& cpu = cpu_info();
-  facts["vector_bytes"] = cpu.has("avx512f") ? 64 : cpu.has("avx2") ? 32 : 16;
-  facts["threads"] = threads;
-  facts["l1_bytes"] = static_cast<double>(cpu.cache_bytes(1));
-  facts["l2_bytes"] = static_cast<double>(cpu.cache_bytes(2));
-  return facts;
 }
 
 /// What a regime's search holds: the set it draws from and the best so far.
@@ -74,6 +63,7 @@ class Optimizer {
   const Recorder& recorder_;
   const OptimizeOptions& options_;
   const OptimizeHooks& hooks_;
+  Bindings facts_ = machine_facts(judge_.definition().ext.threads);
   std::vector<RegimeSearch> searches_;
   OptimizeOutcome outcome_;
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
@@ -96,15 +86,16 @@ Status Optimizer::prepare(const std::vector<Probe>& earlier) {
   std::vector<Space> bare;
   for (const LoadedSpace& s : spaces_)
     bare.push_back(s.space);
-  KW_TRY(outcome_.regimes, find_regimes(judge_.workloads(), bare));
+  KW_TRY(outcome_.regimes, find_regimes(judge_.workloads(), bare, facts_));
   for (const Regime& regime : outcome_.regimes) {
     RegimeSearch search;
     search.regime = &regime;
     std::vector<Space> fitting;
     for (const std::size_t s : regime.spaces)
       fitting.push_back(spaces_[s].space);
-    const Bindings facts =
-        machine_facts(judge_.workloads()[regime.representative], judge_.definition().ext.threads);
+    Bindings facts = facts_;
+    const Bindings& axes = judge_.workloads()[regime.representative].axes;
+    facts.insert(axes.begin(), axes.end());
     KW_TRY(SpaceSet set, SpaceSet::bind(std::move(fitting), facts));
     search.set = std::make_unique<SpaceSet>(std::move(set));
     search.tuner = std::make_unique<Tuner>(*search.set, TunerOptions{.algorithm = Algorithm::hybrid,
@@ -258,12 +249,15 @@ Result<Solution> Optimizer::assemble() const {
       continue;
     const LoadedSpace& loaded = spaces_[search.regime->spaces[search.best->space]];
     Branch branch;
-    branch.when = loaded.space.applies ? loaded.space.applies->text() : "";
+    const std::string space_condition = axis_condition(loaded.space, facts_);
+    branch.when = search.regime->condition.empty() ? space_condition
+                  : space_condition.empty()        ? search.regime->condition
+                                                   : fmt::format("({}) and ({})", search.regime->condition, space_condition);
     branch.variant = {.space = &loaded.space, .choice = search.best->choice, .template_text = loaded.template_text};
     branches.push_back(std::move(branch));
   }
-  // A branch that takes everything goes last; regimes without a winner are answered by the others
-  // only where their spaces apply.
+  // Regimes come in an order in which their conditions take every call once; a branch that takes
+  // everything goes last.
   std::stable_sort(branches.begin(), branches.end(),
                    [](const Branch& a, const Branch& b) { return !a.when.empty() && b.when.empty(); });
   if (branches.empty())
@@ -312,7 +306,7 @@ Status Optimizer::finish() {
     KW_CHECK(judge_.time(baseline, subject, options_.race, probe.verdict));
   if (probe.verdict.merit.outcome == Outcome::pass)
     KW_CHECK(judge_.confirm(baseline, subject,
-                            options_.peers ? judge_.definition().ext.peers : std::vector<PeerSpec>{}, options_.race,
+                            options_.peers ? options_.peer_list : std::vector<PeerSpec>{}, options_.race,
                             probe.verdict));
   conclude(probe.verdict, true);
   probe.decision = probe.verdict.accepted ? "promote" : "reject";

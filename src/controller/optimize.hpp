@@ -26,6 +26,7 @@ struct OptimizeOptions {
   std::string final_gate = "accept";
   RaceOptions race;          ///< of the deciding gates
   bool peers = true;
+  std::vector<PeerSpec> peer_list; ///< timed beside the winner when `peers`
 };
 
 /// One finished probe, for a progress line and the report.

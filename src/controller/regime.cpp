@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "controller/regime.hpp"
 
+#include "os/cpu.hpp"
+
 #include <algorithm>
+#include <cctype>
+#include <cmath>
+#include <string_view>
 #include <fmt/format.h>
 
 namespace kw {
@@ -23,17 +28,105 @@ void choose_representatives(Regime& regime, const std::vector<BoundWorkload>& wo
   }
 }
 
+/// Intensity (FLOP per byte) or footprint beyond these factors of a regime's first workload opens the
+/// next regime: about the distance between a matrix-vector product and a few rows of one, and
+/// between neighbouring cache levels.
+constexpr double intensity_factor = 3, footprint_factor = 32;
+
+/// The variable axis of definitions that have exactly one; "" otherwise.
+std::string only_axis(const std::vector<BoundWorkload>& workloads) {
+  for (const BoundWorkload& w : workloads)
+    if (w.workload.axes.size() != 1)
+      return {};
+  return workloads.empty() ? std::string{} : workloads.front().workload.axes.front().first;
+}
+
+std::vector<Regime> split_along(const std::string& axis, const std::vector<BoundWorkload>& workloads,
+                                const std::vector<Regime>& grouped) {
+  struct Entry {
+    double at;
+    std::size_t workload, group;
+  };
+  std::vector<Entry> entries;
+  for (std::size_t g = 0; g < grouped.size(); ++g)
+    for (const std::size_t w : grouped[g].workloads)
+      entries.push_back({workloads[w].axes.at(axis), w, g});
+  std::sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) { return a.at < b.at || (a.at == b.at && a.workload < b.workload); });
+  const auto bytes = [&](std::size_t w) { return workloads[w].bytes_read + workloads[w].bytes_written; };
+  const auto intensity = [&](std::size_t w) { return workloads[w].flops / std::max(bytes(w), 1.0); };
+
+  std::vector<Regime> out;
+  std::size_t first = 0;
+  for (std::size_t i = 0; i <= entries.size(); ++i) {
+    const bool ends = i == entries.size() || (i > first && (entries[i].group != entries[first].group ||
+                                                            intensity(entries[i].workload) > intensity_factor * intensity(entries[first].workload) ||
+                                                            bytes(entries[i].workload) > footprint_factor * bytes(entries[first].workload)));
+    if (!ends || i == first)
+      continue;
+    Regime regime{.name = {}, .condition = {}, .workloads = {}, .spaces = grouped[entries[first].group].spaces};
+    for (std::size_t k = first; k < i; ++k)
+      regime.workloads.push_back(entries[k].workload);
+    // Between two regimes the border is the geometric mean of the neighbouring workloads.
+    if (i < entries.size())
+      regime.condition = fmt::format("{} <= {:.0f}", axis, std::floor(std::sqrt(entries[i - 1].at * entries[i].at)));
+    regime.name = !regime.condition.empty() ? regime.condition : first == 0 ? "all" : fmt::format("{} >= {:.0f}", axis, entries[first].at);
+    out.push_back(std::move(regime));
+    first = i;
+  }
+  return out;
+}
+
 } // namespace
 
+Bindings machine_facts(int threads) {
+  const CpuInfo& cpu = cpu_info();
+  const bool wide = cpu.has("avx512f");
+  return {{"vector_bytes", wide ? 64 : cpu.has("avx2") ? 32 : 16},
+          {"vector_registers", wide ? 32 : 16},
+          {"threads", threads},
+          {"l1_bytes", static_cast<double>(cpu.cache_bytes(1))},
+          {"l2_bytes", static_cast<double>(cpu.cache_bytes(2))},
+          {"l3_bytes", static_cast<double>(cpu.cache_bytes(3))}};
+}
+
+std::string axis_condition(const Space& space, const Bindings& facts) {
+  if (!space.applies)
+    return {};
+  std::string out, word;
+  bool axis = false;
+  const auto flush = [&] {
+    if (const auto fact = facts.find(word); fact != facts.end())
+      out += fmt::format("{:.0f}", fact->second);
+    else
+      out += word;
+    static constexpr std::string_view words[] = {"and", "or", "not", "min", "max", "ceil_div"};
+    const bool name = !word.empty() && (std::isalpha(static_cast<unsigned char>(word.front())) != 0 || word.front() == '_');
+    axis = axis || (name && !facts.contains(word) && std::find(std::begin(words), std::end(words), word) == std::end(words));
+    word.clear();
+  };
+  for (const char c : space.applies->text() + " ") {
+    if (std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_') {
+      word += c;
+      continue;
+    }
+    flush();
+    out += c;
+  }
+  out.pop_back();
+  return axis ? out : std::string{};
+}
+
 Result<std::vector<Regime>> find_regimes(const std::vector<BoundWorkload>& workloads,
-                                         const std::vector<Space>& spaces) {
+                                         const std::vector<Space>& spaces, const Bindings& facts) {
   std::vector<Regime> regimes;
   for (std::size_t w = 0; w < workloads.size(); ++w) {
     std::vector<std::size_t> fitting;
     for (std::size_t s = 0; s < spaces.size(); ++s) {
       double applies = 1;
       if (spaces[s].applies) {
-        KW_TRY(applies, spaces[s].applies->eval(workloads[w].axes));
+        Bindings names = facts;
+        names.insert(workloads[w].axes.begin(), workloads[w].axes.end());
+        KW_TRY(applies, spaces[s].applies->eval(names));
       }
       if (applies != 0)
         fitting.push_back(s);
@@ -46,19 +139,24 @@ Result<std::vector<Regime>> find_regimes(const std::vector<BoundWorkload>& workl
     auto found = std::find_if(regimes.begin(), regimes.end(),
                               [&](const Regime& r) { return r.spaces == fitting; });
     if (found == regimes.end()) {
-      regimes.push_back({.name = {}, .workloads = {}, .spaces = fitting});
+      regimes.push_back({.name = {}, .condition = {}, .workloads = {}, .spaces = fitting});
       found = std::prev(regimes.end());
       for (const std::size_t s : fitting)
-        if (spaces[s].applies && found->name.empty())
-          found->name = spaces[s].applies->text();
+        if (found->name.empty())
+          found->name = axis_condition(spaces[s], facts);
       if (found->name.empty())
         found->name = "all";
     }
     found->workloads.push_back(w);
-    found->weight += workloads[w].workload.weight;
   }
-  for (Regime& regime : regimes)
+  if (const std::string axis = only_axis(workloads); !axis.empty())
+    regimes = split_along(axis, workloads, regimes);
+  for (Regime& regime : regimes) {
+    regime.weight = 0;
+    for (const std::size_t w : regime.workloads)
+      regime.weight += workloads[w].workload.weight;
     choose_representatives(regime, workloads);
+  }
   return regimes;
 }
 

@@ -3,6 +3,7 @@
 // than m = 4096). Each is searched on its own; the winners meet in one dispatching solution.
 #pragma once
 
+#include "base/expr.hpp"
 #include "base/result.hpp"
 #include "judge/binding.hpp"
 #include "search/space.hpp"
@@ -14,7 +15,8 @@
 namespace kw {
 
 struct Regime {
-  std::string name;                   ///< "m >= 64", or "all"
+  std::string name;                   ///< "M <= 2", "M >= 64", or "all"
+  std::string condition;              ///< over axes: the calls it takes; "" = all that are left
   std::vector<std::size_t> workloads; ///< indices, in file order
   std::vector<std::size_t> spaces;    ///< indices of the spaces that apply
   std::size_t representative = 0;     ///< workload index: the weighted median by cost
@@ -22,8 +24,20 @@ struct Regime {
   double weight = 0;                  ///< sum of workload weights
 };
 
+/// Names that spaces may use besides axes: vector_bytes, threads, l1_bytes, l2_bytes, l3_bytes,
+/// vector_registers (docs/tuner.md).
+Bindings machine_facts(int threads);
+
+/// An `applies` as a condition over axes alone: machine facts become numbers. "" when no axis is left,
+/// which means always.
+std::string axis_condition(const Space& space, const Bindings& facts);
+
+/// Workloads with the same applicable spaces, split further along the only variable axis (if there is
+/// just one) where arithmetic intensity or footprint leaves the first workload's order of magnitude:
+/// one kernel configuration cannot serve a matrix-vector and a matrix-matrix product.
+/// Regimes are ordered so that testing `condition` one after the other takes every call once.
 /// Errors: an `applies` that does not evaluate; a workload that no space applies to.
 Result<std::vector<Regime>> find_regimes(const std::vector<BoundWorkload>& workloads,
-                                         const std::vector<Space>& spaces);
+                                         const std::vector<Space>& spaces, const Bindings& facts);
 
 } // namespace kw

@@ -108,9 +108,13 @@ void Judge::begin(const Seed& seed) {
 }
 
 Result<Subject> Judge::admit(const Solution& solution, Verdict& verdict) {
+  KW_TRY(TargetBuild build, context_.target->build(solution, definition_));
+  return load(solution, std::move(build), verdict);
+}
+
+Result<Subject> Judge::load(const Solution& solution, TargetBuild built, Verdict& verdict) {
   verdict.tier = session_->tier();
-  Subject subject{.solution = solution, .build = {}, .arm = nullptr};
-  KW_TRY(subject.build, context_.target->build(solution, definition_));
+  Subject subject{.solution = solution, .build = std::move(built), .arm = nullptr};
   const TargetBuild& build = subject.build;
   verdict.cost_ms["build"] = build.ms;
   verdict.diagnostics = build.diagnostics;

@@ -52,6 +52,8 @@ class Judge {
   void begin(const Seed& seed);
   /// Build, admission, load: fills verdict.build and verdict.sandbox.
   Result<Subject> admit(const Solution& solution, Verdict& verdict);
+  /// The same for something that was built already (builds may overlap with everything else).
+  Result<Subject> load(const Solution& solution, TargetBuild build, Verdict& verdict);
   /// Runs the trials of a gate ("smoke", "gate", "accept", "champion"): fills verdict.correctness.
   /// `only` restricts it to some workloads (a search); empty = all.
   Status verify(Subject& subject, const std::string& gate, Verdict& verdict,

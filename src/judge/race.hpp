@@ -33,6 +33,7 @@ struct Contestant {
   std::string name;
   Arm* arm = nullptr;
   bool trusted = false; ///< baseline or peer: a wrong output is our problem, not a verdict
+  bool checked = true;  ///< false for the copy peers, which compute nothing
 };
 
 /// Times of one workload in one round: nanoseconds per call, one per contestant.

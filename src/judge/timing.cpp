@@ -23,7 +23,8 @@ constexpr double unfit_sigma = 0.10;
 constexpr double tolerated_loss = 0.03;
 /// Faster than this fraction of the physical floor is not a kernel, it is a bug in the evidence.
 constexpr double impossible_fraction = 0.8;
-constexpr double unfit_discards = 0.2;
+/// More disturbed rounds than this share (of at least ten) and the machine is not fit to decide.
+constexpr double unfit_discards = 0.5;
 /// Freeze latency and the doorbell's own spin that kernel accounting charges to a call.
 constexpr double accounted_latency_ns = 60e3;
 
@@ -185,7 +186,7 @@ Status Judge::time(Subject& baseline, Subject& candidate, const RaceOptions& opt
       continue;
     if (outcome.discarded) {
       ++discarded;
-      if (discarded > 4 && static_cast<double>(discarded) > unfit_discards * (i + 1)) {
+      if (i >= 9 && static_cast<double>(discarded) > unfit_discards * (i + 1)) {
         verdict.timing.summary = fmt::format("this machine is unfit for timing now: {} of {} rounds were preempted", discarded, i + 1);
         verdict.times = std::move(evidence);
         return {};
@@ -257,11 +258,16 @@ Status Judge::time(Subject& baseline, Subject& candidate, const RaceOptions& opt
 Status Judge::confirm(const Subject& baseline, const Subject& candidate, const std::vector<PeerSpec>& peers,
                       const RaceOptions& options, Verdict& verdict) {
   KW_ASSERT(verdict.times.has_value());
-  std::vector<std::pair<std::string, ArmSpec>> peer_arms;
+  struct PeerArm {
+    std::string name;
+    ArmSpec spec;
+    bool checked;
+  };
+  std::vector<PeerArm> peer_arms;
   for (const PeerSpec& peer : peers) {
     Result<ArmSpec> spec = prepare_peer(peer, definition_, context_.oracle);
     if (spec)
-      peer_arms.emplace_back(peer.name, std::move(*spec));
+      peer_arms.push_back({peer.name, std::move(*spec), peer.kind != "copy"});
     else
       verdict.merit.details.push_back(fmt::format("peer `{}` not timed: {}", peer.name, spec.error().message));
   }
@@ -274,7 +280,7 @@ Status Judge::confirm(const Subject& baseline, const Subject& candidate, const s
     KW_TRY(const std::unique_ptr<Arm> cand, spawn(candidate, load));
     std::vector<Contestant> contestants{{baseline.solution.name, base.get(), true}, {"candidate", cand.get(), false}};
     std::vector<std::unique_ptr<Arm>> peer_processes;
-    for (const auto& [peer, spec] : peer_arms) {
+    for (const auto& [peer, spec, checked] : peer_arms) {
       KW_TRY(Arm arm, session_->spawn(spec, load));
       if (load.end != CallEnd::returned) {
         if (pair == 0)
@@ -282,7 +288,7 @@ Status Judge::confirm(const Subject& baseline, const Subject& candidate, const s
         continue;
       }
       peer_processes.push_back(std::make_unique<Arm>(std::move(arm)));
-      contestants.push_back({peer, peer_processes.back().get(), true});
+      contestants.push_back({peer, peer_processes.back().get(), true, checked});
     }
     const std::vector<Contestant> names = contestants;
     Race race = make_race(std::move(contestants), options);

@@ -1,25 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "search/hill_climb.hpp"
 
-#include <algorithm>
 #include <cmath>
 
 namespace kw {
 
-std::optional<Config> HillClimb::propose(const History& history, Random& chance) {
-  for (;;) {
-    if (!here_) {
-      start_ = history.random_new(chance);
-      return start_;
-    }
-    while (!queue_.empty()) {
-      Config next = std::move(queue_.back());
-      queue_.pop_back();
-      if (history.is_new(next))
-        return next;
-    }
+bool HillClimb::climbing(const History& history) {
+  while (!queue_.empty() && !history.is_new(queue_.back()))
+    queue_.pop_back();
+  if (queue_.empty())
     here_.reset();
+  return here_.has_value();
+}
+
+std::optional<Config> HillClimb::propose(const History& history, Random& chance) {
+  if (climbing(history)) {
+    Config next = std::move(queue_.back());
+    queue_.pop_back();
+    return next;
   }
+  start_ = history.random_new(chance);
+  return start_;
 }
 
 void HillClimb::climb_from(const History& history, const Config& config, double cost,
@@ -29,30 +30,22 @@ void HillClimb::climb_from(const History& history, const Config& config, double 
   // Known neighbours cost nothing: walk over them before asking for new ones.
   for (bool moved = true; moved;) {
     moved = false;
-    for (const Config& next : history.set.neighbours(*here_)) {
+    for (Config& next : history.set.neighbours(*here_)) {
       const auto known = history.asked.find(next);
       if (known != history.asked.end() && known->second && *known->second < cost_) {
-        here_ = next;
         cost_ = *known->second;
+        here_ = std::move(next);
         moved = true;
       }
     }
   }
   queue_ = history.set.neighbours(*here_);
-  order(history, queue_, chance);
-  std::reverse(queue_.begin(), queue_.end());
-}
-
-void HillClimb::order(const History& /*history*/, std::vector<Config>& neighbours,
-                      Random& chance) {
-  chance.shuffle(neighbours);
+  chance.shuffle(queue_);
 }
 
 void HillClimb::learn(const History& history, const Trial& trial, Random& chance) {
   const double rank = trial.observation.rank();
-  if (!std::isfinite(rank))
-    return;
-  if ((!here_ && start_ == trial.config) || (here_ && rank < cost_))
+  if (std::isfinite(rank) && (here_ ? rank < cost_ : start_ == trial.config))
     climb_from(history, trial.config, rank, chance);
 }
 

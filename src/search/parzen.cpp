@@ -27,9 +27,10 @@ ParzenEstimator::ParzenEstimator(const History& history, const ParzenSettings& s
   std::vector<const Trial*> sorted;
   for (const Trial& trial : history.trials)
     sorted.push_back(&trial);
-  // Stable: among equals the earlier trial is the better one, so that replays agree.
-  std::stable_sort(sorted.begin(), sorted.end(), [](const Trial* a, const Trial* b) {
-    return a->observation.rank() < b->observation.rank();
+  // Among equals the earlier trial is the better one, so that replays agree.
+  std::sort(sorted.begin(), sorted.end(), [](const Trial* a, const Trial* b) {
+    const double left = a->observation.rank(), right = b->observation.rank();
+    return left != right ? left < right : a < b;
   });
   std::size_t good_count =
       std::max(settings.good_least, static_cast<std::size_t>(std::ceil(

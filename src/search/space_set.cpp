@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <numeric>
 
 namespace kw {
@@ -65,8 +66,11 @@ Result<SpaceSet> SpaceSet::bind(std::vector<Space> spaces, const Bindings& conte
                                 applies.error().message),
                     "use axes of the definition and the machine facts of docs/tuner.md",
                     space.file);
-      if (*applies == 0)
+      if (*applies == 0) {
+        set.left_out_.push_back(
+            fmt::format("{}: applies where {}", space.name, space.applies->text()));
         continue;
+      }
     }
     if (std::any_of(set.spaces_.begin(), set.spaces_.end(),
                     [&](const Space& other) { return other.name == space.name; }))
@@ -106,15 +110,17 @@ Result<SpaceSet> SpaceSet::bind(std::vector<Space> spaces, const Bindings& conte
     set.bound_.push_back(std::move(bound));
     Walk walk(set, set.spaces_.size() - 1);
     Random chance(0);
-    if (!walk.holds(walk.bound.constant) || !walk.any(0, chance))
-      return fail(ErrorKind::invalid_input,
-                  fmt::format("Space \"{}\" has no legal configuration for this workload",
-                              set.spaces_.back().name),
-                  "relax `legal`, or restrict `applies` to the workloads it is for",
-                  set.spaces_.back().file);
+    if (!walk.holds(walk.bound.constant) || !walk.any(0, chance)) {
+      set.left_out_.push_back(fmt::format("{}: no configuration is legal for this workload",
+                                          set.spaces_.back().name));
+      set.spaces_.pop_back();
+      set.bound_.pop_back();
+    }
   }
   if (set.spaces_.empty())
-    return fail(ErrorKind::not_found, "No schedule space applies to this workload",
+    return fail(ErrorKind::not_found,
+                fmt::format("No schedule space applies to this workload{}{}",
+                            set.left_out_.empty() ? "" : ": ", fmt::join(set.left_out_, "; ")),
                 "add a template and a space file (docs/tuner.md), or propose kernels another way");
   set.for_each([&](const Config& config) {
     set.listed_.push_back(config);

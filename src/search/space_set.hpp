@@ -17,12 +17,14 @@ namespace kw {
 class SpaceSet {
  public:
   /// `context` binds Definition and workload axes and machine facts (docs/tuner.md). Spaces whose
-  /// `applies` is false here are left out. Errors: no space left, an expression that names neither a
-  /// parameter nor something in `context`, doubled space names, a space without any legal
-  /// configuration.
+  /// `applies` is false here, or that have no legal configuration here, are left out. Errors: no
+  /// space left, an expression that names neither a parameter nor something in `context`, doubled
+  /// space names, a parameter with the name of an axis.
   static Result<SpaceSet> bind(std::vector<Space> spaces, const Bindings& context);
 
   [[nodiscard]] const std::vector<Space>& spaces() const { return spaces_; }
+  /// "NAME: why" for every space that is not in the set.
+  [[nodiscard]] const std::vector<std::string>& left_out() const { return left_out_; }
   /// A predicate that cannot be evaluated for a configuration (division by zero) is false.
   [[nodiscard]] bool legal(const Config& config) const;
 
@@ -64,6 +66,7 @@ class SpaceSet {
 
   std::vector<Space> spaces_;
   std::vector<Bound> bound_;
+  std::vector<std::string> left_out_;
   std::vector<Config> listed_;
 };
 

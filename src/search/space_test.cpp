@@ -143,6 +143,12 @@ TEST(SpaceSet, TheTemplateIsADimension) {
   const SpaceSet one = set_of({space_of(gemm), small}, {{"m", 1}, {"vector_bytes", 64}});
   ASSERT_EQ(one.spaces().size(), 1U); // gemm-packed applies from m = 64
   EXPECT_EQ(one.spaces()[0].name, "gemm-small");
+  EXPECT_THAT(one.left_out(), ElementsAre("gemm-packed: applies where m >= 64"));
+  Space hopeless = space_of(replaced(gemm, "<= 28", "<= 1"));
+  hopeless.name = "gemm-hopeless";
+  const SpaceSet rest = set_of({hopeless, small}, machine);
+  EXPECT_EQ(rest.spaces().size(), 1U);
+  EXPECT_THAT(rest.left_out(), ElementsAre(HasSubstr("gemm-hopeless: no configuration is legal")));
 }
 
 TEST(SpaceSet, RefusesWhatCannotBeSearched) {
@@ -154,7 +160,7 @@ TEST(SpaceSet, RefusesWhatCannotBeSearched) {
   EXPECT_THAT(message(gemm, {{"m", 64}}), HasSubstr("vector_bytes"));
   EXPECT_THAT(message(gemm, {{"vector_bytes", 64}}), HasSubstr("applies"));
   EXPECT_THAT(message(gemm, {{"m", 64}, {"vector_bytes", 64}, {"MR", 1}}), HasSubstr("name of an axis"));
-  EXPECT_THAT(message(replaced(gemm, "<= 28", "<= 1"), machine), HasSubstr("no legal configuration"));
+  EXPECT_THAT(message(replaced(gemm, "<= 28", "<= 1"), machine), HasSubstr("no configuration is legal"));
   Result<SpaceSet> twice = SpaceSet::bind({space_of(gemm), space_of(gemm)}, machine);
   ASSERT_FALSE(twice);
   EXPECT_THAT(twice.error().message, HasSubstr("Two spaces"));

@@ -40,11 +40,13 @@ std::size_t distance(const Config& a, const Config& b) {
 /// The best priors that differ from each other in at least two parameters.
 std::vector<Config> diverse(const SpaceSet& set, std::vector<Prior> prior) {
   constexpr std::size_t most = 8;
-  std::stable_sort(prior.begin(), prior.end(),
-                   [](const Prior& a, const Prior& b) { return a.cost < b.cost; });
+  std::erase_if(prior, [](const Prior& p) { return !std::isfinite(p.cost); });
+  std::sort(prior.begin(), prior.end(), [](const Prior& a, const Prior& b) {
+    return a.cost != b.cost ? a.cost < b.cost : a.config < b.config;
+  });
   std::vector<Config> chosen;
   for (const Prior& p : prior)
-    if (chosen.size() < most && std::isfinite(p.cost) && set.legal(p.config) &&
+    if (chosen.size() < most && set.legal(p.config) &&
         std::all_of(chosen.begin(), chosen.end(),
                     [&](const Config& c) { return distance(c, p.config) >= 2; }))
       chosen.push_back(p.config);

@@ -9,12 +9,15 @@
 #include "os/file_lock.hpp"
 #include "os/files.hpp"
 #include "service/lease.hpp"
+#include "target/cpu/cpu_target.hpp"
 
 #include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <fmt/format.h>
+#include <future>
 #include <mutex>
+#include <shared_mutex>
 #include <thread>
 
 namespace kw {
@@ -46,40 +49,56 @@ Result<std::vector<std::string>> expand(const std::vector<std::string>& paths) {
 /// One thread's judges, one per definition: a session is worth keeping between candidates.
 class Worker {
  public:
-  Worker(const Workspace& workspace, const EvaluateOptions& options, Archive* archive)
-      : workspace_(workspace), options_(options), archive_(archive) {}
+  /// `timing`: held shared while judging, exclusively while timing.
+  Worker(const Workspace& workspace, const EvaluateOptions& options, Archive* archive,
+         std::shared_ptr<Builder> builder, std::shared_mutex& timing)
+      : workspace_(workspace), options_(options), archive_(archive), builder_(std::move(builder)), timing_(timing) {}
 
   Evaluation run(const std::string& path);
 
  private:
   struct Open {
-    Task task;
     Bench bench;
     std::unique_ptr<Recorder> recorder;
     std::unique_ptr<Subject> baseline;
   };
   Result<Probe> judge(const std::string& path);
-  Result<Open*> bench_for(const std::string& definition);
-  Status judge_candidate(Open& open, Subject& subject, Verdict& verdict);
+  Result<Task*> task_for(const std::string& definition);
+  Result<Open*> bench_for(Task& task, bool timed);
+  Result<Subject> first_judgement(Open& open, const Solution& solution, const TargetBuild& build, const Seed& seed, Verdict& verdict);
   Status judge_timing(Open& open, Subject& subject, Verdict& verdict);
+  [[nodiscard]] bool alone() const { return options_.jobs <= 1; }
 
   const Workspace& workspace_;
   const EvaluateOptions& options_;
   Archive* archive_;
   SystemClock clock_;
-  std::map<std::string, std::unique_ptr<Open>> open_;
+  std::shared_ptr<Builder> builder_;
+  std::shared_mutex& timing_;
+  std::map<std::string, std::unique_ptr<Task>> tasks_;
+  std::map<std::string, std::unique_ptr<Open>> open_; ///< by definition; " timed" appended for the timing bench
 };
 
-Result<Worker::Open*> Worker::bench_for(const std::string& definition) {
-  if (const auto found = open_.find(definition); found != open_.end())
+Result<Task*> Worker::task_for(const std::string& definition) {
+  if (const auto found = tasks_.find(definition); found != tasks_.end())
     return found->second.get();
   KW_TRY(Task task, find_task(workspace_, definition));
+  auto kept = std::make_unique<Task>(std::move(task));
+  return (tasks_[definition] = std::move(kept)).get();
+}
+
+/// Benches that share the machine sleep on their doorbells; timing needs one that owns it.
+Result<Worker::Open*> Worker::bench_for(Task& task, bool timed) {
+  const std::string key = task.definition.name + (timed && !alone() ? " timed" : "");
+  if (const auto found = open_.find(key); found != open_.end())
+    return found->second.get();
   auto open = std::make_unique<Open>();
-  open->task = std::move(task);
-  KW_TRY(open->bench, open_bench(workspace_, open->task, options_.judging));
+  JudgingOptions judging = options_.judging;
+  judging.shares_cpus = !timed && !alone();
+  KW_TRY(open->bench, open_bench(workspace_, task, judging, builder_));
   if (archive_ != nullptr)
-    open->recorder = std::make_unique<Recorder>(*archive_, clock_, describe_environment(), open->bench.judge->definition());
-  return (open_[definition] = std::move(open)).get();
+    open->recorder = std::make_unique<Recorder>(*archive_, clock_, open->bench.environment, open->bench.judge->definition());
+  return (open_[key] = std::move(open)).get();
 }
 
 Status Worker::judge_timing(Open& open, Subject& subject, Verdict& verdict) {
@@ -102,6 +121,7 @@ Status Worker::judge_timing(Open& open, Subject& subject, Verdict& verdict) {
   RaceOptions race;
   race.warm = judge.definition().ext.protocol != "cold";
   race.seconds = options_.timing_seconds;
+  race.least_window_ns = options_.least_window_ms * 1e6;
   race.threads = judge.definition().ext.threads;
   if (archive_ != nullptr) {
     KW_TRY(const std::uint64_t attempts, archive_->attempts(judge.definition().name));
@@ -109,21 +129,30 @@ Status Worker::judge_timing(Open& open, Subject& subject, Verdict& verdict) {
   }
   KW_CHECK(judge.time(*open.baseline, subject, race, verdict));
   if (verdict.merit.outcome == Outcome::pass)
-    KW_CHECK(judge.confirm(*open.baseline, subject, options_.peers ? judge.definition().ext.peers : std::vector<PeerSpec>{},
+    KW_CHECK(judge.confirm(*open.baseline, subject, options_.peers ? peers_of(judge.definition()) : std::vector<PeerSpec>{},
                            race, verdict));
   return {};
 }
 
-Status Worker::judge_candidate(Open& open, Subject& subject, Verdict& verdict) {
-  KW_CHECK(open.bench.judge->verify(subject, options_.gate, verdict));
-  if (options_.timing && verdict.correctness.outcome == Outcome::pass)
-    KW_CHECK(judge_timing(open, subject, verdict));
-  return {};
+Result<Subject> Worker::first_judgement(Open& open, const Solution& solution, const TargetBuild& build, const Seed& seed,
+                                        Verdict& verdict) {
+  Judge& judge = *open.bench.judge;
+  judge.begin(seed);
+  KW_TRY(Subject subject, judge.load(solution, build, verdict));
+  if (subject.loaded())
+    KW_CHECK(judge.verify(subject, options_.gate, verdict));
+  return subject;
 }
 
 Result<Probe> Worker::judge(const std::string& path) {
-  KW_TRY(Solution solution, load_solution(path, options_.definition, options_.entry));
-  KW_TRY(Open * open, bench_for(solution.definition));
+  KW_TRY(const Solution solution, load_solution(path, options_.definition, options_.entry));
+  KW_TRY(Task * task, task_for(solution.definition));
+  // The compiler works while oracle, session and sandbox are made ready.
+  CpuTarget target(*builder_, workspace_.include_dir);
+  std::future<Result<TargetBuild>> building =
+      std::async(std::launch::async, [&] { return target.build(solution, task->definition); });
+  std::shared_lock<std::shared_mutex> sharing(timing_);
+  KW_TRY(Open * open, bench_for(*task, alone() && options_.timing));
   const Seed seed = fresh_seed();
   Probe probe;
   if (open->recorder)
@@ -152,25 +181,33 @@ Result<Probe> Worker::judge(const std::string& path) {
       }
   }
 
-  Subject subject;
+  KW_TRY(const TargetBuild build, building.get());
   for (int attempt = 1;; ++attempt) {
     probe.verdict = {};
-    open->bench.judge->begin(seed);
     Status judged;
-    if (Result<Subject> admitted = open->bench.judge->admit(solution, probe.verdict)) {
-      subject = std::move(*admitted);
-      if (subject.loaded())
-        judged = judge_candidate(*open, subject, probe.verdict);
-    } else {
-      judged = fail(admitted.error());
+    Result<Subject> subject = first_judgement(*open, solution, build, seed, probe.verdict);
+    if (!subject)
+      judged = fail(subject.error());
+    if (judged && options_.timing && probe.verdict.correctness.outcome == Outcome::pass) {
+      sharing.unlock();
+      const std::unique_lock<std::shared_mutex> exclusive(timing_);
+      KW_TRY(Open * timed, bench_for(*task, true));
+      if (timed != open) {
+        Verdict again;
+        timed->bench.judge->begin(seed);
+        KW_TRY(*subject, timed->bench.judge->load(solution, build, again));
+      }
+      judged = judge_timing(*timed, *subject, probe.verdict);
     }
     if (judged)
       break;
     if (judged.error().kind != ErrorKind::infrastructure || attempt == infrastructure_attempts)
       return fail(judged.error());
     // Only infrastructure is retried, on a fresh session.
-    open_.erase(solution.definition);
-    KW_TRY(open, bench_for(solution.definition));
+    open_.clear();
+    if (!sharing.owns_lock())
+      sharing.lock();
+    KW_TRY(open, bench_for(*task, alone() && options_.timing));
   }
   for (const auto& [purpose, ms] : open->bench.judge->costs())
     probe.verdict.cost_ms[purpose] = ms;
@@ -188,7 +225,7 @@ Result<Probe> Worker::judge(const std::string& path) {
                  : options_.timing                        ? v.merit.summary
                                                           : v.correctness.summary;
   if (open->recorder)
-    KW_CHECK(open->recorder->store(probe, subject.build, seed));
+    KW_CHECK(open->recorder->store(probe, build, seed));
   return probe;
 }
 
@@ -220,8 +257,10 @@ Result<std::vector<Evaluation>> evaluate(const Workspace& workspace, const std::
   std::vector<Evaluation> out(files.size());
   std::atomic<std::size_t> next{0};
   std::mutex report;
+  std::shared_mutex timing;
+  KW_TRY(const std::shared_ptr<Builder> builder, open_builder(workspace));
   const auto work = [&] {
-    Worker worker(workspace, options, archive.get());
+    Worker worker(workspace, options, archive.get(), builder, timing);
     for (std::size_t i = next++; i < files.size(); i = next++) {
       if (options.judging.stop()) {
         out[i] = {.path = files[i], .probe = {}, .error = "interrupted", .error_remedy = "run the command again; finished probes are archived"};

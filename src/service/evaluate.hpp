@@ -21,6 +21,7 @@ struct EvaluateOptions {
   int jobs = 1;           ///< candidates built and verified in parallel; timing is serial
   bool archive = true;
   double timing_seconds = 120;
+  double least_window_ms = 0; ///< 0 = calibrated
   JudgingOptions judging;
   std::function<void(const Probe&)> finished = [](const Probe&) {};
 };

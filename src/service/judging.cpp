@@ -4,6 +4,7 @@
 #include "controller/recorder.hpp"
 #include "formats/solution_files.hpp"
 #include "formats/trace_set.hpp"
+#include "oracle/copy_peer.hpp"
 #include "os/cpu.hpp"
 #include "os/files.hpp"
 #include "target/cpu/ceilings.hpp"
@@ -11,7 +12,9 @@
 #include "tensor/safetensors.hpp"
 
 #include <algorithm>
+#include <filesystem>
 #include <fmt/format.h>
+#include <regex>
 
 namespace kw {
 namespace {
@@ -52,6 +55,18 @@ Result<std::vector<std::byte>> read_tensor(const std::string& root, const Safete
   return fail(ErrorKind::not_found, fmt::format("no tensor `{}` in the file", input.tensor_key), "correct tensor_key in the workload", path);
 }
 
+/// The name of the only extern "C" function of a source; "" when there are none or several.
+std::string only_entry(const std::string& text) {
+  static const std::regex pattern(R"re(extern\s*"C"\s+[A-Za-z_][\w:\s\*]*?\b([A-Za-z_]\w*)\s*\()re");
+  std::string found;
+  for (std::sregex_iterator it(text.begin(), text.end(), pattern), end; it != end; ++it) {
+    if (!found.empty() && found != (*it)[1].str())
+      return {};
+    found = (*it)[1].str();
+  }
+  return found;
+}
+
 std::string nearest(const std::string& wanted, const TraceSet& set) {
   std::string best;
   std::size_t best_shared = 0;
@@ -63,6 +78,15 @@ std::string nearest(const std::string& wanted, const TraceSet& set) {
       best = d.name, best_shared = shared;
   }
   return best;
+}
+
+/// Operator folders name the file after the definition: then only that folder needs to be read.
+std::string folder_of(const std::string& operators, const std::string& definition) {
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator(operators, error))
+    if (is_file(entry.path().string() + "/" + definition + ".definition.json"))
+      return entry.path().string();
+  return {};
 }
 
 } // namespace
@@ -80,6 +104,9 @@ Result<Task> find_task(const Workspace& workspace, const std::string& definition
   Workspace where = workspace;
   if (path)
     where.operators = is_dir(definition) ? definition : parent_path(definition);
+  if (!path)
+    if (const std::string folder = folder_of(where.operators, definition); !folder.empty())
+      where.operators = folder;
   KW_TRY(const Loaded loaded, load_any(where.operators));
   const auto& [set, issues] = loaded;
   const Definition* found = set.definition(definition);
@@ -110,6 +137,12 @@ Result<Solution> load_solution(const std::string& path, const std::string& defin
   if (!path.ends_with(".json")) {
     options.definition = definition;
     options.entry_point = entry;
+    if (entry.empty() && is_file(path)) {
+      KW_TRY(const std::string text, read_file(path, 4 << 20));
+      options.entry_point = only_entry(text);
+      if (options.entry_point.empty())
+        return fail(ErrorKind::invalid_input, "the source has no extern \"C\" function, or several", "name the entry with --entry", path);
+    }
     options.author = "local";
     options.language = "cpp";
   }
@@ -137,10 +170,25 @@ Result<Solution> baseline_solution(const Definition& definition) {
   return out;
 }
 
-Result<Bench> open_bench(const Workspace& workspace, const Task& task, const JudgingOptions& options) {
-  Bench bench;
+std::vector<PeerSpec> peers_of(const Definition& definition) {
+  std::vector<PeerSpec> out = definition.ext.peers;
+  for (PeerSpec& peer : copy_peers(definition))
+    out.push_back(std::move(peer));
+  return out;
+}
+
+Result<std::shared_ptr<Builder>> open_builder(const Workspace& workspace) {
   KW_TRY(Builder builder, Builder::open({.cache_dir = workspace.cache_dir + "/build"}));
-  bench.builder = std::make_unique<Builder>(std::move(builder));
+  return std::make_shared<Builder>(std::move(builder));
+}
+
+Result<Bench> open_bench(const Workspace& workspace, const Task& task, const JudgingOptions& options,
+                         std::shared_ptr<Builder> builder) {
+  Bench bench;
+  bench.builder = std::move(builder);
+  if (!bench.builder) {
+    KW_TRY(bench.builder, open_builder(workspace));
+  }
   bench.target = std::make_unique<CpuTarget>(*bench.builder, workspace.include_dir);
   bench.environment = describe_environment();
   bench.environment.compiler = bench.builder->compiler().describe();
@@ -166,7 +214,9 @@ Result<Bench> open_bench(const Workspace& workspace, const Task& task, const Jud
   context.session.required_tier = options.required_tier.empty() ? definition.ext.min_tier : options.required_tier;
   context.session.allow_weak = options.allow_weak_sandbox;
   // The judge spins on one CPU, arms run on another; with one CPU nobody is pinned.
-  if (cpu_info().online >= 2 && definition.ext.threads == 1) {
+  if (options.shares_cpus) {
+    context.session.doorbell = Doorbell::futex;
+  } else if (cpu_info().online >= 2 && definition.ext.threads == 1) {
     context.session.cpu_judge = 0;
     context.session.cpu_arm = 1;
   }

@@ -29,6 +29,7 @@ struct JudgingOptions {
   std::string required_tier;         ///< "" = the definition's
   std::vector<std::string> workloads; ///< uuids or "axis=value" filters; empty = all
   int threads = 0;                   ///< 0 = the definition's
+  bool shares_cpus = false;          ///< other judges run beside this one: sleep instead of spinning, pin nothing
   std::function<bool()> stop = [] { return false; };
   std::function<void(const std::string&, std::uint64_t, std::uint64_t)> progress =
       [](const std::string&, std::uint64_t, std::uint64_t) {};
@@ -45,13 +46,19 @@ Result<Solution> load_solution(const std::string& path, const std::string& defin
 /// The Definition's plain baseline as a Solution. Errors: none is declared.
 Result<Solution> baseline_solution(const Definition& definition);
 
+/// The Definition's peers and the streaming copies of its footprint.
+[[nodiscard]] std::vector<PeerSpec> peers_of(const Definition& definition);
+
 /// The judge with what it borrows, kept alive together.
 struct Bench {
-  std::unique_ptr<Builder> builder;
+  std::shared_ptr<Builder> builder;
   std::unique_ptr<Target> target;
   Environment environment; ///< of the probes it judges
   std::unique_ptr<Judge> judge;
 };
-Result<Bench> open_bench(const Workspace& workspace, const Task& task, const JudgingOptions& options);
+/// `builder`: shared between benches; null = one of its own.
+Result<Bench> open_bench(const Workspace& workspace, const Task& task, const JudgingOptions& options,
+                         std::shared_ptr<Builder> builder = nullptr);
+Result<std::shared_ptr<Builder>> open_builder(const Workspace& workspace);
 
 } // namespace kw

@@ -9,6 +9,7 @@
 #include "os/files.hpp"
 #include "report/render.hpp"
 #include "service/lease.hpp"
+#include "target/cpu/ceilings.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -162,6 +163,11 @@ Result<OptimizeResult> run_optimize(const Workspace& workspace, const OptimizeRe
   KW_TRY(const Solution baseline, baseline_solution(task.definition));
   // The whole search times: nothing else may time on this machine meanwhile.
   KW_TRY(const FileLock lease, timing_lease("optimize " + run.definition));
+  if (!stored_ceilings(workspace.cache_dir)) {
+    request.hooks.note("measuring this machine's ceilings (once, a few seconds)");
+    KW_TRY(const Ceilings measured, cached_ceilings(workspace.cache_dir, false));
+    (void)measured;
+  }
   KW_TRY(const Bench bench, open_bench(workspace, task, request.judging));
   run.state = "running";
   if (request.resume.empty()) {
@@ -174,6 +180,8 @@ Result<OptimizeResult> run_optimize(const Workspace& workspace, const OptimizeRe
   recorder.run = run.id;
   options.race.warm = bench.judge->definition().ext.protocol != "cold";
   options.race.threads = bench.judge->definition().ext.threads;
+  if (options.peers)
+    options.peer_list = peers_of(bench.judge->definition());
   Result<OptimizeOutcome> outcome = optimize(*bench.judge, baseline, spaces, recorder, options, earlier, request.hooks);
   if (!outcome) {
     run.state = "interrupted";

@@ -37,7 +37,6 @@ constexpr const char* definition_text = R"json({{
     "bytes_written": "4 * rows * n",
     "reference_file": "reference.py",{oracle}
     "baseline": {{"name": "plain-c++", "source": "baseline.cpp", "entry": "baseline"}},
-    "inputs": {{"a": {{"kind": "uniform", "low": 0.5, "high": 2}}}},
     "tolerance": {{"y": {tolerance}}},
     "templates": []
   }}
@@ -45,8 +44,8 @@ constexpr const char* definition_text = R"json({{
 )json";
 
 constexpr const char* workloads_text =
-    R"({{"definition": "{name}", "workload": {{"uuid": "{name}-1", "axes": {{"rows": 1}}, "inputs": {{"x": {{"type": "random"}}, "b": {{"type": "random"}}}}, "x_kernwright": {{"weight": 1}}}}, "solution": null, "evaluation": null}}
-{{"definition": "{name}", "workload": {{"uuid": "{name}-64", "axes": {{"rows": 64}}, "inputs": {{"x": {{"type": "random"}}, "b": {{"type": "random"}}}}, "x_kernwright": {{"weight": 2}}}}, "solution": null, "evaluation": null}}
+    R"({{"definition": "{name}", "workload": {{"uuid": "{name}-1", "axes": {{"rows": 1}}, "inputs": {{"x": {{"type": "random"}}, "b": {{"type": "random"}}, "a": {{"type": "scalar", "value": 1.5}}}}, "x_kernwright": {{"weight": 1}}}}, "solution": null, "evaluation": null}}
+{{"definition": "{name}", "workload": {{"uuid": "{name}-64", "axes": {{"rows": 64}}, "inputs": {{"x": {{"type": "random"}}, "b": {{"type": "random"}}, "a": {{"type": "scalar", "value": 0.75}}}}, "x_kernwright": {{"weight": 2}}}}, "solution": null, "evaluation": null}}
 )";
 
 constexpr const char* reference_text = R"(import torch

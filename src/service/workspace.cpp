@@ -41,15 +41,19 @@ Result<std::string> shipped(const std::string& what) {
     folder = parent_path(folder);
   }
   return fail(ErrorKind::not_found, "the shipped `" + what + "` folder is not beside the binary",
-              "run kernwright from its source tree or installation, or name a folder with --operators", self);
+              "run kernwright from its source tree or installation, or name the shipped folder with --operators", self);
 }
 
 } // namespace
 
 Result<Workspace> open_workspace(const WorkspaceOptions& options) {
   Workspace out;
-  KW_TRY(const std::string operators, shipped("operators"));
-  out.operators = first_of({options.operators, environment("KERNWRIGHT_OPERATORS"), operators});
+  const std::string named = first_of({options.operators, environment("KERNWRIGHT_OPERATORS")});
+  const Result<std::string> found = shipped("operators");
+  if (!found && !is_file(named + "/include/kernwright.h"))
+    return fail(found.error());
+  const std::string operators = found ? *found : named;
+  out.operators = first_of({named, operators});
   out.include_dir = operators + "/include";
   out.state_dir = first_of({options.state_dir, environment("KERNWRIGHT_STATE"), ".kernwright"});
   out.cache_dir = first_of({options.cache_dir, environment("KERNWRIGHT_CACHE"), default_cache()});

@@ -129,6 +129,7 @@ void add_evaluate(CLI::App& app, Context& context) {
   command->add_option("--baseline", o->evaluate.baseline, "another solution to be faster than");
   command->add_flag("--peers", o->evaluate.peers, "with --time: show peers (OpenBLAS, PyTorch) beside it");
   command->add_option("--timing-budget", o->budget, "most time for each timing stage")->capture_default_str();
+  command->add_option("--least-window", o->evaluate.least_window_ms, "least length of a timing window in ms (default: calibrated)");
   command->add_option("-j,--jobs", o->evaluate.jobs, "candidates built and verified in parallel")->check(CLI::Range(1, 64));
   command->add_option("--workload", o->evaluate.judging.workloads, "only these workloads: uuid prefix or axis=value (repeatable)");
   command->add_option("--threads", o->evaluate.judging.threads, "threads the kernel may use (default: the definition's)");

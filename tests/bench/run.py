@@ -1,0 +1,198 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
+"""Prints one line per figure: FIGURE <name> <value> <unit> [floor|peer <value>].  docs/BENCH.md explains them.
+
+Every figure is a ratio or a difference within one run; nothing here asserts an absolute time.
+"""
+import argparse
+import concurrent.futures
+import glob
+import json
+import os
+import pathlib
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+
+KERNEL = """// variant {nonce}
+extern "C" int softmax(const float* x, float* y, long rows, long n) {{
+  for (long r = 0; r < rows; ++r, x += n, y += n) {{
+    float top = x[0];
+    for (long i = 1; i < n; ++i) top = x[i] > top ? x[i] : top;
+    float all = 0;
+    for (long i = 0; i < n; ++i) {{
+      y[i] = __builtin_expf(x[i] - top);
+      all += y[i];
+    }}
+    for (long i = 0; i < n; ++i) y[i] /= all;
+  }}
+  return {value};
+}}
+"""
+
+
+def figure(name, value, unit, kind=None, reference=None):
+    tail = f" {kind} {reference:.4g}" if kind else ""
+    print(f"FIGURE {name} {value:.4g} {unit}{tail}", flush=True)
+
+
+class Bench:
+    def __init__(self, options):
+        self.bin = os.path.abspath(options.bin)
+        self.options = options
+        self.dir = tempfile.mkdtemp(prefix="kernwright-bench-")
+        self.state = os.path.join(self.dir, "state")
+        self.nonce = 0
+
+    def run(self, *arguments, check=True):
+        command = [self.bin, "--json", "--state", self.state, *map(str, arguments)]
+        start = time.perf_counter()
+        done = subprocess.run(command, capture_output=True, text=True)
+        wall = time.perf_counter() - start
+        if check and done.returncode not in (0, 1):
+            sys.exit(f"{' '.join(command)}\nexit {done.returncode}\n{done.stdout}{done.stderr}")
+        return (json.loads(done.stdout) if done.stdout.strip().startswith("{") else {}), wall
+
+    def source(self, folder=None):
+        """A kernel nobody compiled before."""
+        self.nonce += 1
+        path = os.path.join(folder or self.dir, f"k{self.nonce}.cpp")
+        pathlib.Path(path).write_text(KERNEL.format(nonce=f"{time.time_ns()}-{self.nonce}", value=0))
+        return path
+
+    def solution(self, folder):
+        path = self.source()
+        out = os.path.join(folder, f"s{self.nonce}.json")
+        self.run("pack", path, "-o", out, "-d", "softmax_f32", "--name", f"k{self.nonce}", "--author", "bench", "--entry", "softmax")
+        return out
+
+    def flags(self):
+        result, _ = self.run("evaluate", self.source(), "-d", "softmax_f32", "--workload", "rows=128", "--gate", "smoke")
+        probe = result["evaluations"][0]["probe"]
+        return probe["environment"]["flags"].split()
+
+    def smoke(self):
+        """Uncached smoke of softmax 128x512 against the bare compiler, alternating."""
+        flags = self.flags()
+        ratios, overheads, cached = [], [], []
+        script = os.path.join(self.dir, "exports")
+        pathlib.Path(script).write_text("{global: softmax; local: *;};\n")
+        for _ in range(self.options.repeats):
+            path = self.source()
+            start = time.perf_counter()
+            subprocess.run(["g++-12", *flags, f"-Wl,--version-script={script}", path, "-o", os.path.join(self.dir, "bare.so")],
+                           check=True, capture_output=True)
+            bare = time.perf_counter() - start
+            path = self.source()
+            arguments = ("evaluate", path, "-d", "softmax_f32", "--workload", "rows=128", "--gate", "smoke")
+            result, wall = self.run(*arguments)
+            cost = result["evaluations"][0]["probe"]["verdict"]["cost_ms"]
+            outside = cost.get("oracle", 0) + cost.get("generate", 0)
+            ratios.append((wall * 1e3 - outside) / (bare * 1e3))
+            overheads.append(wall * 1e3 - outside - cost["build"] - cost.get("kernel", 0))
+            # The same source again: the build comes from the cache.
+            _, again = self.run(*arguments, "--no-archive")
+            cached.append(again * 1e3)
+        figure("smoke.ratio_to_compiler", statistics.median(ratios), "x", "floor", 1.0)
+        figure("smoke.overhead_ms", statistics.median(overheads), "ms")
+        figure("smoke.cached_total_ms", statistics.median(cached), "ms")
+
+    def throughput(self):
+        """Distinct candidates per second against what the compiler alone manages on the same cores."""
+        flags = self.flags()
+        jobs = os.cpu_count() or 1
+        script = os.path.join(self.dir, "exports")
+        for gate, count in (("smoke", 60), ("gate", 40)):
+            folder = tempfile.mkdtemp(dir=self.dir)
+            for _ in range(count):
+                self.solution(folder)
+            sources = [self.source() for _ in range(count)]
+            start = time.perf_counter()
+            with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
+                list(pool.map(lambda s: subprocess.run(["g++-12", *flags, f"-Wl,--version-script={script}", s, "-o", s + ".so"],
+                                                       check=True, capture_output=True), sources))
+            compiler = count / (time.perf_counter() - start)
+            _, wall = self.run("evaluate", folder, "--workload", "rows=128", "--gate", gate, "--jobs", jobs)
+            figure(f"throughput.{gate}", count / wall / compiler, "x", "peer", 1.0)
+
+    def a_versus_a(self):
+        """A kernel against itself: no campaign may accept it."""
+        baseline = ROOT / "operators/softmax/baseline.cpp"
+        text = baseline.read_text()
+        accepted = decided = 0
+        for i in range(self.options.campaigns):
+            path = os.path.join(self.dir, "same.cpp")
+            pathlib.Path(path).write_text(f"// campaign {i}\n{text}")
+            result, _ = self.run("evaluate", path, "-d", "softmax_f32", "--workload", "rows=128", "--gate", "smoke", "--time",
+                                 "--least-window", 2, "--timing-budget", "20s", "--no-archive")
+            verdict = result["evaluations"][0]["probe"]["verdict"]
+            accepted += verdict["word"] == "ACCEPTED"
+            decided += verdict["merit"]["outcome"] != "unknown"
+        figure("aa.campaigns", self.options.campaigns, "count")
+        figure("aa.accepted", accepted, "count")
+        figure("aa.decided_not_faster", decided - accepted, "count")
+
+    def optimize(self):
+        for definition, budget, workloads in self.options.optimize:
+            filters = [f for w in workloads for f in ("--workload", w)]
+            result, wall = self.run("optimize", definition, "--budget", budget, "--gate", "gate", *filters)
+            figure(f"optimize.{definition}.wall_s", wall, "s")
+            champion = result.get("champion")
+            if not champion or not champion["verdict"].get("times"):
+                word = champion["verdict"]["word"] if champion else "no champion"
+                print(f"# optimize {definition}: {word}", flush=True)
+                continue
+            rows = {w["uuid"]: w for w in result["workloads"]}
+            for pair in champion["verdict"]["times"]["confirmation"]:
+                row = rows.get(pair["uuid"])
+                if row is None:
+                    continue
+                axes = row["axes"].replace(" ", ",")
+                figure(f"optimize.{definition}.{axes}.vs_{pair['baseline']}", pair["speedup"], f"x[{pair['low']:.3f},{pair['high']:.3f}]")
+            for row in rows.values():
+                axes = row["axes"].replace(" ", ",")
+                copies = [ns for name, ns in row["peers_ns"].items() if name.startswith("copy")]
+                if copies:
+                    figure(f"optimize.{definition}.{axes}.of_copy", 100 * min(copies) / row["candidate_ns"], "percent", "floor", 100)
+                if row["floor_ns"] > 0:
+                    figure(f"optimize.{definition}.{axes}.of_roofline", 100 * row["floor_ns"] / row["candidate_ns"], "percent", "floor", 100)
+
+    def tuner(self):
+        folder = self.options.spaces
+        if not folder or not glob.glob(os.path.join(folder, "*.csv*")):
+            print("# tuner: no recorded spaces; give their folder with --spaces or KERNWRIGHT_TUNING_SPACES", flush=True)
+            return
+        subprocess.run([self.options.tuner, folder], check=True)
+
+
+OPTIMIZE = [
+    ("softmax_f32", "60s", ["rows=128"]),
+    ("layernorm_f32_h4096", "60s", []),
+    ("fused_add_rmsnorm_h4096", "60s", []),
+    ("gdn_decode_qk4_v8_d128_k_last", "90s", []),
+    ("gemm_f32_n4096_k4096", "180s", ["M=1", "M=4", "M=16", "M=1024"]),
+]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--bin", required=True)
+    parser.add_argument("--tuner", default="")
+    parser.add_argument("--spaces", default=os.environ.get("KERNWRIGHT_TUNING_SPACES", ""))
+    parser.add_argument("--repeats", type=int, default=15)
+    parser.add_argument("--campaigns", type=int, default=200)
+    parser.add_argument("--only", nargs="*", default=["smoke", "throughput", "optimize", "tuner", "a_versus_a"])
+    parser.add_argument("--definitions", nargs="*", default=[])
+    options = parser.parse_args()
+    options.optimize = [o for o in OPTIMIZE if not options.definitions or o[0] in options.definitions]
+    bench = Bench(options)
+    for part in options.only:
+        getattr(bench, part)()
+
+
+if __name__ == "__main__":
+    main()
