@@ -39,16 +39,16 @@ Error database_error(int code, int system_errno, std::string_view detail, const 
   case SQLITE_LOCKED:
     return infrastructure("another process is writing to this archive and did not finish in time",
                           "wait for it, or stop it, or give this run an archive of its own with "
-                          "--archive DIR; nothing was lost");
+                          "--state DIR; nothing was lost");
   case SQLITE_READONLY:
   case SQLITE_PERM:
   case SQLITE_AUTH:
     return infrastructure("the archive cannot be written: its folder or file is read-only",
-                          "make the folder writable, or choose another with --archive DIR");
+                          "make the folder writable, or choose another with --state DIR");
   case SQLITE_CANTOPEN:
     return infrastructure(
         fmt::format("cannot open the archive ({})", detail),
-        "check that the folder exists and may be written, or choose another with --archive DIR");
+        "check that the folder exists and may be written, or choose another with --state DIR");
   case SQLITE_CORRUPT:
   case SQLITE_NOTADB:
     return infrastructure(

@@ -48,12 +48,12 @@ Error newer(std::int64_t version, const std::string& path) {
           fmt::format("this archive was written by a newer Kernwright (schema {}, this build "
                       "reads up to {})",
                       version, schema_version()),
-          "update kernwright, or choose another archive with --archive DIR", path};
+          "update kernwright, or choose another archive with --state DIR", path};
 }
 
 Error foreign(const std::string& path) {
   return {ErrorKind::invalid_input, "this SQLite file is not a Kernwright archive",
-          "choose another folder with --archive DIR; the file was not changed", path};
+          "choose another folder with --state DIR; the file was not changed", path};
 }
 
 } // namespace

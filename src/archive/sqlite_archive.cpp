@@ -238,7 +238,7 @@ Result<Database> open_for_writing(const std::string& path, int busy_timeout_ms) 
   if (journal != "wal")
     return fail(ErrorKind::unsupported,
                 fmt::format("this file system cannot hold an archive (journal mode {})", journal),
-                "choose a folder on a local disk with --archive DIR", path);
+                "choose a folder on a local disk with --state DIR", path);
   KW_CHECK(db.exec("PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON;"));
   KW_CHECK(migrate(db, path));
   return db;
@@ -259,7 +259,7 @@ Result<Database> open_for_reading(const std::string& path, int busy_timeout_ms) 
   if (!is_file(path))
     return fail(ErrorKind::not_found, "there is no archive here",
                 "run `kernwright evaluate` or `optimize` first, or name its folder with "
-                "--archive DIR",
+                "--state DIR",
                 path);
   Result<Database> db = open_current(path, Database::Mode::read_only, busy_timeout_ms);
   // WAL needs a shared-memory file beside the archive. Where none can be made (read-only media)

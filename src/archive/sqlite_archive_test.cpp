@@ -193,7 +193,7 @@ TEST_F(SqliteArchiveTest, SecondWriterGetsAClearMessageAndLosesNothing) {
     ASSERT_FALSE(busy);
     EXPECT_EQ(busy.error().kind, ErrorKind::infrastructure);
     EXPECT_THAT(busy.error().message, HasSubstr("another process is writing"));
-    EXPECT_THAT(busy.error().remedy, HasSubstr("--archive DIR"));
+    EXPECT_THAT(busy.error().remedy, HasSubstr("--state DIR"));
     EXPECT_TRUE(must(archive->list_probes({})).empty()) << "reading goes on meanwhile";
   }
   EXPECT_TRUE(archive->put_probe(sample_probe("p1"), "{}")) << "and afterwards writing does";

@@ -159,6 +159,8 @@ void reject(Verdict& verdict, const TrialResult& result) {
   AxisVerdict& axis = result.finding == Finding::sandbox ? verdict.sandbox : verdict.correctness;
   axis.outcome = Outcome::fail;
   axis.summary = result.detail;
+  if (!result.remedy.empty())
+    axis.details.push_back("remedy: " + result.remedy);
   verdict.finding = result.finding;
   verdict.mismatch = result.mismatch;
 }

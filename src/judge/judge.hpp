@@ -31,6 +31,9 @@ struct JudgeContext {
       [](const std::string&, std::uint64_t, std::uint64_t) {};
   /// Fastest time (ns) physics allows for a workload on this machine; 0 = unknown.
   std::function<double(const BoundWorkload&)> floor_ns = [](const BoundWorkload&) { return 0.0; };
+  /// The same from ceilings measured now: asked before anyone is called impossible, because stored
+  /// ceilings may come from a busier hour.
+  std::function<double(const BoundWorkload&)> fresh_floor_ns = [](const BoundWorkload&) { return 0.0; };
 };
 
 /// A candidate or baseline that was built, admitted and loaded.

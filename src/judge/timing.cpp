@@ -187,6 +187,7 @@ Status Judge::time(Subject& baseline, Subject& candidate, const RaceOptions& opt
     if (outcome.discarded) {
       ++discarded;
       if (i >= 9 && static_cast<double>(discarded) > unfit_discards * (i + 1)) {
+        evidence.fit = false;
         verdict.timing.summary = fmt::format("this machine is unfit for timing now: {} of {} rounds were preempted", discarded, i + 1);
         verdict.times = std::move(evidence);
         return {};
@@ -198,6 +199,13 @@ Status Judge::time(Subject& baseline, Subject& candidate, const RaceOptions& opt
     for (std::size_t w = 0; w < outcome.times.size(); ++w)
       guards[w].add(-log_ratio(outcome.times[w]));
     append(evidence.gate, outcome, workloads_, baseline.solution.name);
+  }
+  if (ratios.empty()) {
+    evidence.fit = false;
+    verdict.timing.summary = fmt::format("no undisturbed round in the time given ({} were preempted)", discarded);
+    verdict.timing.details = {"remedy: stop other work on the machine, or allow more time with --timing-budget"};
+    verdict.times = std::move(evidence);
+    return {};
   }
   summarise(evidence.gate);
   for (PairedTiming& p : evidence.gate)
@@ -211,6 +219,8 @@ Status Judge::time(Subject& baseline, Subject& candidate, const RaceOptions& opt
     const BoundWorkload& workload = workloads_[race.chosen()[w]];
     PairedTiming& p = evidence.gate[w];
     p.floor_ns = context_.floor_ns(workload);
+    if (p.floor_ns > 0 && median(p.candidate_ns) < impossible_fraction * p.floor_ns)
+      p.floor_ns = context_.fresh_floor_ns(workload);
     if (p.floor_ns > 0 && median(p.candidate_ns) < impossible_fraction * p.floor_ns) {
       verdict.timing.outcome = Outcome::fail;
       verdict.finding = Finding::timing;
@@ -219,7 +229,7 @@ Status Judge::time(Subject& baseline, Subject& candidate, const RaceOptions& opt
     }
   }
   // CPU time beyond the declared threads means work hidden outside the timed call.
-  const double mean_ns = median(evidence.gate.empty() ? std::vector<double>{1} : evidence.gate.front().candidate_ns);
+  const double mean_ns = median(evidence.gate.front().candidate_ns);
   const double allowed = definition_.ext.threads * (1.05 + accounted_latency_ns / std::max(mean_ns, 1.0));
   if (race.cpu_per_wall(1) > allowed) {
     verdict.timing.outcome = Outcome::fail;
@@ -227,7 +237,7 @@ Status Judge::time(Subject& baseline, Subject& candidate, const RaceOptions& opt
     verdict.timing.summary = fmt::format("used {:.2f} CPU-seconds per second of its calls with {} declared thread(s)",
                                          race.cpu_per_wall(1), definition_.ext.threads);
   }
-  const double estimate = std::exp(ratios.empty() ? 0 : median(ratios));
+  const double estimate = std::exp(median(ratios));
   const bool drift = ratios.size() >= 16 && std::abs(drift_of(ratios)) > 0.7;
   std::string loser;
   for (std::size_t w = 0; w < guards.size(); ++w)

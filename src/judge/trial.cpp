@@ -68,6 +68,17 @@ std::string end_sentence(const CallReport& report) {
   return {};
 }
 
+std::string end_remedy(CallEnd end) {
+  switch (end) {
+  case CallEnd::crashed: return "check the bounds of every index against the axes of this workload, remainders and sizes of 1 first";
+  case CallEnd::violation: return "a kernel computes and nothing else: scratch by kw_workspace, threads by kw_parallel_for (kernwright.h)";
+  case CallEnd::exited: return "return from the entry function: 0 when done, non-zero for a shape outside the contract";
+  case CallEnd::timed_out: return "look for a loop that does not end on this workload; the limit is 2 s plus the time a hopelessly slow kernel needs";
+  case CallEnd::returned: break;
+  }
+  return {};
+}
+
 Finding end_finding(CallEnd end) {
   switch (end) {
   case CallEnd::crashed: return Finding::crash;
@@ -311,6 +322,7 @@ TrialResult TrialRunner::check(const CallReport& report, const Expected& expecte
   if (report.end != CallEnd::returned) {
     result.finding = end_finding(report.end);
     result.detail = end_sentence(report);
+    result.remedy = end_remedy(report.end);
     result.worth_recheck = true;
     return result;
   }

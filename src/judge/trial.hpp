@@ -30,6 +30,7 @@ struct TrialResult {
   bool ok = false;
   Finding finding = Finding::none;
   std::string detail;                ///< one sentence when !ok
+  std::string remedy;                ///< what to look at, where the sentence does not say
   std::optional<Mismatch> mismatch;
   double ns = 0, cpu_ns = 0;         ///< of the call
   double max_eta = 0, max_abs = 0, max_rel = 0;

@@ -236,7 +236,8 @@ Evaluation Worker::run(const std::string& path) {
     out.probe = std::move(*probe);
     return out;
   }
-  out.error = (probe.error().where.empty() ? "" : probe.error().where + ": ") + probe.error().message;
+  const std::string& where = probe.error().where;
+  out.error = (where.empty() || where == path ? "" : where + ": ") + probe.error().message;
   out.error_remedy = probe.error().remedy;
   if (probe.error().kind == ErrorKind::infrastructure) {
     out.probe.verdict.infrastructure_error = out.error;

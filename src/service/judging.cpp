@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "service/judging.hpp"
 
+#include "base/strings.hpp"
 #include "controller/recorder.hpp"
 #include "formats/solution_files.hpp"
 #include "formats/trace_set.hpp"
@@ -67,17 +68,15 @@ std::string only_entry(const std::string& text) {
   return found;
 }
 
+/// The definition that `wanted` is a typo or the beginning of; "" when none is.
 std::string nearest(const std::string& wanted, const TraceSet& set) {
-  std::string best;
-  std::size_t best_shared = 0;
-  for (const Definition& d : set.definitions) {
-    const auto [a, b] = std::mismatch(wanted.begin(), wanted.end(), d.name.begin(), d.name.end());
-    (void)b;
-    const auto shared = static_cast<std::size_t>(a - wanted.begin());
-    if (shared >= best_shared)
-      best = d.name, best_shared = shared;
-  }
-  return best;
+  std::vector<std::string> names;
+  for (const Definition& d : set.definitions)
+    names.push_back(d.name);
+  if (std::string typo = nearest_name(wanted, names); !typo.empty())
+    return typo;
+  const auto begun = std::find_if(names.begin(), names.end(), [&](const std::string& n) { return n.starts_with(wanted); });
+  return begun == names.end() ? "" : *begun;
 }
 
 /// Operator folders name the file after the definition: then only that folder needs to be read.
@@ -116,9 +115,11 @@ Result<Task> find_task(const Workspace& workspace, const std::string& definition
         found = &d;
   if (found == nullptr) {
     KW_CHECK(first_error(issues));
+    const std::string near = nearest(definition, set);
     return fail(ErrorKind::not_found, fmt::format("there is no definition `{}`", definition),
                 set.definitions.empty() ? "give a folder with definitions by --operators"
-                                        : fmt::format("did you mean `{}`? `kernwright check --list` shows all", nearest(definition, set)),
+                : near.empty()          ? "`kernwright check --list` shows all"
+                                        : fmt::format("did you mean `{}`? `kernwright check --list` shows all", near),
                 where.operators);
   }
   // Only what this task is made of has to be sound.
@@ -137,6 +138,9 @@ Result<Solution> load_solution(const std::string& path, const std::string& defin
   if (!path.ends_with(".json")) {
     options.definition = definition;
     options.entry_point = entry;
+    if (definition.empty() && is_file(path))
+      return fail(ErrorKind::invalid_input, "a bare source does not say which definition it solves",
+                  "name it with -d; `kernwright check --list` shows the definitions", path);
     if (entry.empty() && is_file(path)) {
       KW_TRY(const std::string text, read_file(path, 4 << 20));
       options.entry_point = only_entry(text);
@@ -232,6 +236,10 @@ Result<Bench> open_bench(const Workspace& workspace, const Task& task, const Jud
     context.floor_ns = [c = *ceilings, threads = definition.ext.threads](const BoundWorkload& w) {
       return c.floor_ns(w.flops, w.bytes_read, w.bytes_written, threads);
     };
+  context.fresh_floor_ns = [folder = workspace.cache_dir, threads = definition.ext.threads](const BoundWorkload& w) {
+    const Result<Ceilings> c = improve_ceilings(folder);
+    return c ? c->floor_ns(w.flops, w.bytes_read, w.bytes_written, threads) : 0.0;
+  };
   KW_TRY(Judge judge, Judge::open(std::move(definition), std::move(workloads), std::move(context)));
   bench.judge = std::make_unique<Judge>(std::move(judge));
   return bench;

@@ -3,6 +3,7 @@
 
 #include "archive/sqlite_archive.hpp"
 #include "formats/export.hpp"
+#include "formats/solution_files.hpp"
 #include "formats/solution_json.hpp"
 #include "formats/verdict_json.hpp"
 #include "os/files.hpp"
@@ -27,18 +28,33 @@ Status require_empty(const std::string& folder) {
   return {};
 }
 
-/// One trace per probe and workload it was judged on; solutions are added once.
-Status add_traces(const std::vector<Probe>& probes, TraceSet& set) {
-  for (const Probe& probe : probes) {
-    const bool known = std::any_of(set.solutions.begin(), set.solutions.end(), [&](const Solution& s) { return s.name == probe.solution.name; });
-    if (!known)
-      set.solutions.push_back(probe.solution);
+/// Adds the probe's solution once. Its name is its key in a trace set: another solution of that name
+/// gives this one a suffix of its hash.
+void add_solution(Probe& probe, TraceSet& set) {
+  const auto same_name = [&](const Solution& s) { return s.name == probe.solution.name; };
+  auto found = std::find_if(set.solutions.begin(), set.solutions.end(), same_name);
+  if (found != set.solutions.end() && fib_hash(*found) != fib_hash(probe.solution)) {
+    probe.solution.name += "_" + probe.solution_hash.substr(0, 12);
+    found = std::find_if(set.solutions.begin(), set.solutions.end(), same_name);
+  }
+  if (found == set.solutions.end())
+    set.solutions.push_back(probe.solution);
+}
+
+/// One trace per probe and workload it was judged on. What the format has no word for (correct but
+/// not timed, open, an infrastructure failure) stands in the side-car only.
+Status add_traces(std::vector<Probe>& probes, TraceSet& set) {
+  for (Probe& probe : probes) {
+    add_solution(probe, set);
     for (const Workload& workload : set.workloads[probe.definition]) {
       const bool judged = std::any_of(probe.verdict.workloads.begin(), probe.verdict.workloads.end(), [&](const WorkloadTrials& t) { return t.uuid == workload.uuid; });
       if (!judged && probe.verdict.build.outcome == Outcome::pass)
         continue;
-      KW_TRY(Trace trace, to_trace(probe, *set.definition(probe.definition), workload));
-      set.traces.push_back(std::move(trace));
+      Result<Trace> trace = to_trace(probe, *set.definition(probe.definition), workload);
+      if (trace)
+        set.traces.push_back(std::move(*trace));
+      else if (trace.error().kind != ErrorKind::refused)
+        return fail(trace.error());
     }
   }
   return {};
@@ -70,6 +86,9 @@ Result<std::vector<std::string>> ship_record(const Workspace& workspace, const s
 Result<std::vector<std::string>> ship_trace_set(const Workspace& workspace, const std::string& folder, bool with_traces) {
   KW_CHECK(require_empty(folder));
   KW_TRY(TraceSet set, load_operators(workspace));
+  // Sources travel inside a definition; templates cannot, and a set must not name files it lacks.
+  for (Definition& d : set.definitions)
+    d.ext.templates.clear();
   for (const Definition& d : set.definitions)
     if (d.ext.baseline) {
       KW_TRY(Solution baseline, baseline_solution(d));

@@ -328,7 +328,7 @@ TEST(ArchiveDisk, ReadOnlyFolderIsNamedButCanBeRead) {
   EXPECT_THAT(outcome.probes, testing::ElementsAre(4)) << outcome.error;
   EXPECT_THAT(outcome.error, testing::AnyOf(testing::HasSubstr("read-only"),
                                             testing::HasSubstr("cannot open the archive")));
-  EXPECT_THAT(outcome.error, testing::HasSubstr("--archive DIR"));
+  EXPECT_THAT(outcome.error, testing::HasSubstr("--state DIR"));
 }
 
 } // namespace

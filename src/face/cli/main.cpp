@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "face/cli/main.hpp"
 
+#include "base/strings.hpp"
 #include "face/cli/command.hpp"
 #include "os/interrupt.hpp"
 #include "os/self.hpp"
@@ -32,6 +33,27 @@ int report_error(const Context& context, const Error& error) {
   default: return bad_input;
   }
 }
+
+namespace {
+
+/// What the parser says, and for a mistyped command the nearest one.
+Error usage_error(const CLI::App& app, const CLI::ParseError& error, int argc, char** argv) {
+  const Error out{ErrorKind::invalid_input, error.what(), "`kernwright --help` and `kernwright COMMAND --help` show the usage", ""};
+  if (!app.get_subcommands().empty())
+    return out;
+  std::vector<std::string> commands;
+  for (const CLI::App* command : app.get_subcommands({}))
+    commands.push_back(command->get_name());
+  for (int i = 1; i < argc; ++i)
+    if (const std::string word = argv[i]; !word.starts_with('-') && word.find('/') == std::string::npos) {
+      const std::string near = nearest_name(word, commands);
+      return {ErrorKind::invalid_input, fmt::format("there is no command `{}`", word),
+              near.empty() ? out.remedy : fmt::format("did you mean `kernwright {}`? {}", near, out.remedy), ""};
+    }
+  return out;
+}
+
+} // namespace
 
 int main(int argc, char** argv) {
   // Secrets live in this process: nothing of the same user may read its memory.
@@ -67,8 +89,9 @@ int main(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    const int code = app.exit(error);
-    return code == 0 ? holds : bad_input;
+    if (error.get_exit_code() == static_cast<int>(CLI::ExitCodes::Success))
+      return app.exit(error), holds; // --help, --version
+    return report_error(context, usage_error(app, error, argc, argv));
   }
   return context.run ? context.run() : bad_input;
 }

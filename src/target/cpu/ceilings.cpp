@@ -206,6 +206,32 @@ Result<Ceilings> stored_ceilings(const std::string& folder) {
   return fail(ErrorKind::not_found, "the stored ceilings are of another machine or version", "run `kernwright doctor`", path);
 }
 
+Ceilings best_of(const Ceilings& a, const Ceilings& b) {
+  Ceilings out = a;
+  out.fma_f32_1 = std::max(a.fma_f32_1, b.fma_f32_1);
+  out.fma_f32_all = std::max(a.fma_f32_all, b.fma_f32_all);
+  out.fma_f32_256_1 = std::max(a.fma_f32_256_1, b.fma_f32_256_1);
+  out.fma_f32_256_all = std::max(a.fma_f32_256_all, b.fma_f32_256_all);
+  for (BandwidthCeiling& x : out.bandwidth)
+    for (const BandwidthCeiling& y : b.bandwidth)
+      if (x.footprint == y.footprint && x.reads == y.reads && x.writes == y.writes) {
+        x.plain_1 = std::max(x.plain_1, y.plain_1);
+        x.streaming_1 = std::max(x.streaming_1, y.streaming_1);
+        x.plain_all = std::max(x.plain_all, y.plain_all);
+        x.streaming_all = std::max(x.streaming_all, y.streaming_all);
+      }
+  return out;
+}
+
+Result<Ceilings> improve_ceilings(const std::string& folder) {
+  Ceilings best = measure_ceilings();
+  if (const Result<Ceilings> stored = stored_ceilings(folder))
+    best = best_of(best, *stored);
+  KW_CHECK(make_dirs(folder));
+  KW_CHECK(write_file_atomic(join_path(folder, "ceilings.json"), to_json(best).dump(2) + "\n"));
+  return best;
+}
+
 Result<Ceilings> cached_ceilings(const std::string& folder, bool refresh) {
   if (!refresh)
     if (Result<Ceilings> stored = stored_ceilings(folder))

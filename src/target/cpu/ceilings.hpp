@@ -37,6 +37,11 @@ struct Ceilings {
 /// Takes about 5 s. Run it with nothing else on the machine.
 Ceilings measure_ceilings();
 
+/// The better of two measurements, figure by figure.
+[[nodiscard]] Ceilings best_of(const Ceilings& a, const Ceilings& b);
+/// Measures again and stores the better of old and new. Errors: the folder cannot be written.
+Result<Ceilings> improve_ceilings(const std::string& folder);
+
 /// From `folder`/ceilings.json. Errors: not_found when there is none for this CPU.
 Result<Ceilings> stored_ceilings(const std::string& folder);
 /// From `folder`/ceilings.json if it was measured on this CPU, else measured and stored there.
