@@ -75,6 +75,7 @@ Json ext_to_json(const Definition& definition, bool inlined) {
   if (!inlined)
     return j;
   j.erase("reference_file"); // the text stands in `reference`
+  j.erase("templates");      // files of the operator folder, which a trace set does not carry
   if (!e.oracle.source_text.empty())
     j["oracle"]["source_text"] = e.oracle.source_text;
   if (e.baseline && !e.baseline->source_text.empty())

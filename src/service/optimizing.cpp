@@ -39,12 +39,13 @@ Result<std::vector<LoadedSpace>> load_spaces(const Definition& definition) {
   return out;
 }
 
-ordered_json options_json(const OptimizeOptions& o) {
+ordered_json options_json(const OptimizeOptions& o, const JudgingOptions& judging) {
   return {{"seconds", o.seconds}, {"evaluations", o.evaluations}, {"seed", o.seed}, {"screen_rounds", o.screen_rounds},
-          {"final_gate", o.final_gate}, {"peers", o.peers}};
+          {"final_gate", o.final_gate}, {"peers", o.peers}, {"workloads", judging.workloads}, {"threads", judging.threads}};
 }
 
-Status options_from_json(const std::string& text, OptimizeOptions& o) {
+/// A resumed run goes on with what it was started with; the sandbox tier is asked for anew.
+Status options_from_json(const std::string& text, OptimizeOptions& o, JudgingOptions& judging) {
   KW_TRY(const Json json, parse_json({.file = "run options", .text = text}));
   if (!json.is_object())
     return fail(ErrorKind::invalid_input, "the stored options of the run are damaged", "start a new run");
@@ -54,6 +55,8 @@ Status options_from_json(const std::string& text, OptimizeOptions& o) {
   o.screen_rounds = json.value("screen_rounds", o.screen_rounds);
   o.final_gate = json.value("final_gate", o.final_gate);
   o.peers = json.value("peers", o.peers);
+  judging.workloads = json.value("workloads", judging.workloads);
+  judging.threads = json.value("threads", judging.threads);
   return {};
 }
 
@@ -145,17 +148,18 @@ Result<OptimizeResult> run_optimize(const Workspace& workspace, const OptimizeRe
   KW_TRY(const std::unique_ptr<Archive> archive, open_sqlite_archive(workspace.state_dir));
   const SystemClock clock;
   OptimizeOptions options = request.options;
+  JudgingOptions judging = request.judging;
   Run run;
   std::vector<Probe> earlier;
   if (!request.resume.empty()) {
     KW_TRY(run, archive->get_run(request.resume));
     if (run.state == "finished")
       return fail(ErrorKind::refused, fmt::format("run {} is finished", run.id), "start a new run, or `kernwright replay` its record");
-    KW_CHECK(options_from_json(run.options, options));
+    KW_CHECK(options_from_json(run.options, options, judging));
     KW_TRY(earlier, earlier_probes(*archive, run.id));
   } else {
     run.definition = request.definition;
-    run.options = options_json(options).dump();
+    run.options = options_json(options, judging).dump();
     run.started_at = clock.wall_iso8601();
   }
   KW_TRY(const Task task, find_task(workspace, run.definition));
@@ -168,7 +172,7 @@ Result<OptimizeResult> run_optimize(const Workspace& workspace, const OptimizeRe
     KW_TRY(const Ceilings measured, cached_ceilings(workspace.cache_dir, false));
     (void)measured;
   }
-  KW_TRY(const Bench bench, open_bench(workspace, task, request.judging));
+  KW_TRY(const Bench bench, open_bench(workspace, task, judging));
   run.state = "running";
   if (request.resume.empty()) {
     KW_TRY(run.id, archive->begin_run(run));
@@ -205,7 +209,7 @@ Result<OptimizeResult> run_optimize(const Workspace& workspace, const OptimizeRe
   report.environment = {{"machine", bench.environment.hardware}, {"compiler", bench.environment.compiler},
                         {"flags", bench.environment.flags}, {"kernel", bench.environment.kernel},
                         {"sandbox", bench.judge->tier()}, {"oracle", bench.judge->oracle().mode}};
-  const ordered_json resolved = options_json(options);
+  const ordered_json resolved = options_json(options, judging);
   for (const auto& [key, value] : resolved.items())
     report.options.push_back({key, value.dump(), request.resume.empty() ? "command line or default" : "run " + run.id});
   report.baseline = baseline.name;

@@ -86,9 +86,6 @@ Result<std::vector<std::string>> ship_record(const Workspace& workspace, const s
 Result<std::vector<std::string>> ship_trace_set(const Workspace& workspace, const std::string& folder, bool with_traces) {
   KW_CHECK(require_empty(folder));
   KW_TRY(TraceSet set, load_operators(workspace));
-  // Sources travel inside a definition; templates cannot, and a set must not name files it lacks.
-  for (Definition& d : set.definitions)
-    d.ext.templates.clear();
   for (const Definition& d : set.definitions)
     if (d.ext.baseline) {
       KW_TRY(Solution baseline, baseline_solution(d));

@@ -170,6 +170,13 @@ TEST(Sandbox, NothingSurvivesTheJudge) {
   ASSERT_EQ(::read(channel[0], &arm, sizeof arm), static_cast<ssize_t>(sizeof arm));
   ::usleep(50'000); // the kernel loops by now
   ASSERT_EQ(::kill(arm, 0), 0);
+  // A polite signal to everything of ours first (pkill): the zygote must outlive it, or nobody is
+  // left to end arms that are the init of their namespace.
+  const std::string task = std::to_string(judge);
+  std::ifstream children{"/proc/" + task + "/task/" + task + "/children"};
+  for (pid_t child = 0; children >> child;)
+    ::kill(child, SIGTERM);
+  ::usleep(20'000);
   ::kill(judge, SIGKILL);
   int status = 0;
   ::waitpid(judge, &status, 0);

@@ -57,6 +57,10 @@ void close_all(const std::vector<int>& descriptors) {
 } // namespace
 
 int run_zygote(int socket, std::uint32_t confine) {
+  // It ends when the judge does, not before: an arm is the init of its own pid namespace, survives
+  // everything but SIGKILL, and only this process would be left to send it.
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT})
+    ::signal(signal, SIG_IGN);
   Sandbox sandbox;
   const int error = prepare_sandbox(confine, sandbox);
   if (send_reply(socket, {0, error}, -1) != 0 || error != 0)
