@@ -6,11 +6,14 @@ target_compile_options(kw_warnings INTERFACE -Wall -Wextra -Wconversion -Wshadow
                        -Wno-missing-field-initializers) # members have defaults; designated initialisers rely on them
 target_include_directories(kw_warnings INTERFACE ${PROJECT_SOURCE_DIR}/src)
 
-# kw_library(<folder> [DEPS <folder>...] [LINK <target>...])
+set(kw_cold $<$<AND:$<CONFIG:Release>,$<NOT:$<COMPILE_LANGUAGE:ASM>>>:-O1>)
+
+# kw_library(<folder> [COLD] [DEPS <folder>...] [LINK <target>...])
 # Defines kw_<name> from src/<folder>/*.cpp, and the test kw_<name>_test from *_test.cpp beside it.
-# DEPS is the folder's row in the dependency table of ARCHITECTURE.md.
+# DEPS is the folder's row in the dependency table of ARCHITECTURE.md. COLD folders never run while
+# something is measured; like the tests they are compiled with -O1 in a release, which halves the build.
 function(kw_library folder)
-  cmake_parse_arguments(A "" "" "DEPS;LINK" ${ARGN})
+  cmake_parse_arguments(A "COLD" "" "DEPS;LINK" ${ARGN})
   string(REPLACE "/" "_" name ${folder})
   file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${folder}/*.cpp
        ${PROJECT_SOURCE_DIR}/src/${folder}/*.S)
@@ -23,6 +26,9 @@ function(kw_library folder)
     add_library(kw_${name} STATIC ${sources})
     target_link_libraries(kw_${name} PRIVATE kw_warnings ${A_LINK} fmt::fmt)
     target_link_libraries(kw_${name} PUBLIC ${A_DEPS})
+    if(A_COLD)
+      target_compile_options(kw_${name} PRIVATE ${kw_cold})
+    endif()
   else()
     add_library(kw_${name} INTERFACE)
   endif()
@@ -30,6 +36,7 @@ function(kw_library folder)
     add_executable(kw_${name}_test ${tests})
     target_link_libraries(kw_${name}_test PRIVATE kw_warnings kw_${name} ${A_LINK} fmt::fmt GTest::gtest_main
                           GTest::gmock)
+    target_compile_options(kw_${name}_test PRIVATE ${kw_cold})
     target_compile_definitions(kw_${name}_test PRIVATE KW_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
     add_test(NAME unit.${name} COMMAND kw_${name}_test)
     set_tests_properties(unit.${name} PROPERTIES LABELS unit TIMEOUT 120)

@@ -32,8 +32,9 @@ Race::Race(TrialRunner& trials, const std::vector<BoundWorkload>& workloads, std
   if (chosen_.empty())
     for (std::size_t i = 0; i < workloads_.size(); ++i)
       chosen_.push_back(i);
-  wall_ns_.assign(contestants_.size(), 0);
+  accounted_ns_.assign(contestants_.size(), 0);
   cpu_ns_.assign(contestants_.size(), 0);
+  cpu_shares_.resize(contestants_.size());
 }
 
 Result<bool> Race::slot(std::size_t workload, std::vector<double>& ns, RoundOutcome& outcome) {
@@ -68,7 +69,7 @@ Result<bool> Race::slot(std::size_t workload, std::vector<double>& ns, RoundOutc
     if (contestants_[i].checked || reports[i].end != CallEnd::returned)
       result = trials_.check(reports[i], expected);
     else
-      result = {.ok = true, .ns = reports[i].ns, .cpu_ns = reports[i].cpu_ns};
+      result = {.ok = true, .ns = reports[i].ns, .cpu_ns = reports[i].cpu_ns, .accounted_ns = reports[i].accounted_ns};
     if (!result.ok && contestants_[i].trusted)
       return fail(ErrorKind::infrastructure,
                   fmt::format("trusted arm `{}` failed its own trial: {}", contestants_[i].name, result.detail),
@@ -79,7 +80,7 @@ Result<bool> Race::slot(std::size_t workload, std::vector<double>& ns, RoundOutc
       return false;
     }
     ns[i] += result.ns;
-    wall_ns_[i] += result.ns;
+    accounted_ns_[i] += result.accounted_ns;
     cpu_ns_[i] += result.cpu_ns;
   }
   ++outcome.calls;
@@ -90,6 +91,7 @@ Result<RoundOutcome> Race::warm_up() {
   RoundOutcome outcome;
   calls_.clear();
   windows_.clear();
+  std::vector<std::size_t> timeable;
   for (const std::size_t w : chosen_) {
     std::vector<double> first(contestants_.size(), 0), second(contestants_.size(), 0);
     KW_TRY(bool ok, slot(w, first, outcome));
@@ -100,6 +102,9 @@ Result<RoundOutcome> Race::warm_up() {
     }
     if (!ok)
       return outcome;
+    if (second[0] < least_call_ns)
+      continue;
+    timeable.push_back(w);
     const auto calls_for = [&](double ns) {
       return static_cast<int>(std::ceil(least_window_ns_ / std::max(ns, 100.0)));
     };
@@ -110,12 +115,15 @@ Result<RoundOutcome> Race::warm_up() {
     const bool long_call = second[0] > least_window_ns_ * 8;
     windows_.push_back(long_call || chosen_.size() > 4 ? 1 : options_.windows);
   }
+  chosen_ = std::move(timeable);
   return outcome;
 }
 
 Result<RoundOutcome> Race::round() {
   KW_ASSERT(calls_.size() == chosen_.size());
   RoundOutcome outcome;
+  std::fill(accounted_ns_.begin(), accounted_ns_.end(), 0);
+  std::fill(cpu_ns_.begin(), cpu_ns_.end(), 0);
   std::vector<std::uint64_t> switches_before;
   for (const Contestant& c : contestants_)
     switches_before.push_back(c.arm->involuntary_switches());
@@ -142,16 +150,16 @@ Result<RoundOutcome> Race::round() {
     outcome.times.push_back(std::move(times));
   }
 
+  for (std::size_t k = 0; k < contestants_.size(); ++k)
+    if (accounted_ns_[k] > 0)
+      cpu_shares_[k].push_back(cpu_ns_[k] / accounted_ns_[k]);
+
   // Disturbance is judged from kernel accounting alone, before anyone looks at the times.
   std::uint64_t preempted = thread_switches() - judge_before;
   for (std::size_t i = 0; i < contestants_.size(); ++i)
     preempted += contestants_[i].arm->involuntary_switches() - switches_before[i];
   outcome.discarded = preempted > 8 + outcome.calls;
   return outcome;
-}
-
-double Race::cpu_per_wall(std::size_t contestant) const {
-  return wall_ns_[contestant] > 0 ? cpu_ns_[contestant] / wall_ns_[contestant] : 0;
 }
 
 } // namespace kw

@@ -29,6 +29,10 @@ struct RaceOptions {
   std::vector<std::size_t> workloads; ///< which; empty = all
 };
 
+/// A call shorter than this is mostly doorbell (0.3-0.4 us) and cache weather: ratios of such calls say
+/// nothing about the kernels.
+inline constexpr double least_call_ns = 5e3;
+
 struct Contestant {
   std::string name;
   Arm* arm = nullptr;
@@ -56,13 +60,16 @@ class Race {
   Race(TrialRunner& trials, const std::vector<BoundWorkload>& workloads, std::vector<Contestant> contestants,
        RaceOptions options, double least_window_ns, std::uint64_t& next_trial, std::function<bool()> stop);
 
+  /// Drops workloads whose call is too short to be timed from outside (they stay verified).
   /// Untimed: pays first-call costs and sizes the windows. The number of calls follows the first
   /// contestant (the baseline); a fast candidate may raise it, never lower it.
   Result<RoundOutcome> warm_up();
   Result<RoundOutcome> round();
 
   [[nodiscard]] const std::vector<std::size_t>& chosen() const { return chosen_; }
-  [[nodiscard]] double cpu_per_wall(std::size_t contestant) const;
+  /// CPU-seconds per second of wall time over the same intervals (go until frozen), one figure per
+  /// completed round: at most the number of threads that ran, however slow the freeze was.
+  [[nodiscard]] const std::vector<double>& cpu_shares(std::size_t contestant) const { return cpu_shares_[contestant]; }
 
  private:
   Result<bool> slot(std::size_t workload, std::vector<double>& ns, RoundOutcome& outcome);
@@ -77,7 +84,8 @@ class Race {
   std::vector<std::size_t> chosen_;
   std::vector<int> calls_;   ///< per chosen workload
   std::vector<int> windows_; ///< per chosen workload
-  std::vector<double> wall_ns_, cpu_ns_;
+  std::vector<double> accounted_ns_, cpu_ns_; ///< of the round under way
+  std::vector<std::vector<double>> cpu_shares_;
 };
 
 } // namespace kw

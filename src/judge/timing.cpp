@@ -3,6 +3,7 @@
 // a reported speed-up, the quick screen of a search, and the A/A self-test.
 #include "judge/judge.hpp"
 
+#include "judge/cpu_share.hpp"
 #include "oracle/peer.hpp"
 #include "stats/robust.hpp"
 #include "stats/trials.hpp"
@@ -18,6 +19,9 @@ namespace {
 
 /// A/A: how many rounds, and the noise (robust sigma of ln ratios) above which no claim is made.
 constexpr int self_test_rounds = 12;
+/// FLOPs plus bytes of the workload it prefers: long enough to time, short enough to repeat.
+constexpr double self_test_size = 1e6;
+double distance(const BoundWorkload& w) { return std::abs(w.flops + w.bytes_read + w.bytes_written - self_test_size); }
 constexpr double unfit_sigma = 0.10;
 /// A workload may lose this much without blocking a candidate that wins overall.
 constexpr double tolerated_loss = 0.03;
@@ -25,8 +29,9 @@ constexpr double tolerated_loss = 0.03;
 constexpr double impossible_fraction = 0.8;
 /// More disturbed rounds than this share (of at least ten) and the machine is not fit to decide.
 constexpr double unfit_discards = 0.5;
-/// Freeze latency and the doorbell's own spin that kernel accounting charges to a call.
-constexpr double accounted_latency_ns = 60e3;
+/// How often ceilings are measured again before a time is called impossible: a busy machine shows
+/// ceilings that are too low, never too high.
+constexpr int floor_measurements = 3;
 
 class Deadline {
  public:
@@ -109,11 +114,13 @@ Status Judge::self_test(Subject& baseline, const RaceOptions& options, TimingEvi
   own.windows = 1;
   own.workloads = {0};
   for (std::size_t i = 1; i < workloads_.size(); ++i)
-    if (workloads_[i].flops + workloads_[i].bytes_read < workloads_[own.workloads[0]].flops + workloads_[own.workloads[0]].bytes_read)
+    if (distance(workloads_[i]) < distance(workloads_[own.workloads[0]]))
       own.workloads[0] = i;
   Race race = make_race({{"baseline", baseline.arm.get(), true}, {"baseline twin", twin.get(), true}}, own);
   KW_TRY(const RoundOutcome warm, race.warm_up());
   (void)warm;
+  if (race.chosen().empty())
+    return {}; // too short to time: evidence.fit stays false
   EGate gate(options.gate);
   std::vector<double> ratios;
   for (int i = 0; i < self_test_rounds; ++i) {
@@ -147,6 +154,8 @@ Result<double> Judge::screen(Subject& reference, Subject& candidate, std::size_t
       reject(verdict, outcome.failure);
       return 0.0;
     }
+    if (i < 0 && race.chosen().empty())
+      return 0.0; // too short to tell from outside: a tie
     if (i >= 0)
       ratios.push_back(combined(outcome, workloads_));
   }
@@ -166,7 +175,7 @@ Status Judge::time(Subject& baseline, Subject& candidate, const RaceOptions& opt
   }
   Race race = make_race({{"baseline", baseline.arm.get(), true}, {"candidate", candidate.arm.get(), false}}, options);
   EGate gate(options.gate);
-  std::vector<EGate> guards(race.chosen().size(), EGate({.min_effect = tolerated_loss, .alpha_accept = 0.05}));
+  std::vector<EGate> guards;
   std::vector<double> ratios;
   const Deadline deadline(options.seconds);
   std::uint64_t discarded = 0;
@@ -182,8 +191,15 @@ Status Judge::time(Subject& baseline, Subject& candidate, const RaceOptions& opt
       verdict.times = std::move(evidence);
       return {};
     }
-    if (i < 0)
+    if (i < 0) {
+      guards.assign(race.chosen().size(), EGate({.min_effect = tolerated_loss, .alpha_accept = 0.05}));
+      if (race.chosen().empty()) {
+        verdict.timing.summary = fmt::format("every workload takes less than {:.0f} us per call: too short to time from outside", least_call_ns / 1e3);
+        verdict.times = std::move(evidence);
+        return {};
+      }
       continue;
+    }
     if (outcome.discarded) {
       ++discarded;
       if (i >= 9 && static_cast<double>(discarded) > unfit_discards * (i + 1)) {
@@ -219,7 +235,7 @@ Status Judge::time(Subject& baseline, Subject& candidate, const RaceOptions& opt
     const BoundWorkload& workload = workloads_[race.chosen()[w]];
     PairedTiming& p = evidence.gate[w];
     p.floor_ns = context_.floor_ns(workload);
-    if (p.floor_ns > 0 && median(p.candidate_ns) < impossible_fraction * p.floor_ns)
+    for (int i = 0; i < floor_measurements && p.floor_ns > 0 && median(p.candidate_ns) < impossible_fraction * p.floor_ns; ++i)
       p.floor_ns = context_.fresh_floor_ns(workload);
     if (p.floor_ns > 0 && median(p.candidate_ns) < impossible_fraction * p.floor_ns) {
       verdict.timing.outcome = Outcome::fail;
@@ -228,14 +244,13 @@ Status Judge::time(Subject& baseline, Subject& candidate, const RaceOptions& opt
                                            workload.axes_text, median(p.candidate_ns), p.floor_ns);
     }
   }
-  // CPU time beyond the declared threads means work hidden outside the timed call.
-  const double mean_ns = median(evidence.gate.front().candidate_ns);
-  const double allowed = definition_.ext.threads * (1.05 + accounted_latency_ns / std::max(mean_ns, 1.0));
-  if (race.cpu_per_wall(1) > allowed) {
+  // One thread that cannot start others (seccomp) has nowhere to hide work: nothing to look for.
+  const bool can_hide = definition_.ext.threads > 1 || !session_->sandbox().seccomp;
+  if (can_hide && exceeds_threads(race.cpu_shares(1), definition_.ext.threads)) {
     verdict.timing.outcome = Outcome::fail;
     verdict.finding = Finding::timing;
-    verdict.timing.summary = fmt::format("used {:.2f} CPU-seconds per second of its calls with {} declared thread(s)",
-                                         race.cpu_per_wall(1), definition_.ext.threads);
+    verdict.timing.summary = fmt::format("used {:.2f} CPU-seconds per second (median of {} rounds) with {} declared thread(s)",
+                                         median(race.cpu_shares(1)), race.cpu_shares(1).size(), definition_.ext.threads);
   }
   const double estimate = std::exp(median(ratios));
   const bool drift = ratios.size() >= 16 && std::abs(drift_of(ratios)) > 0.7;

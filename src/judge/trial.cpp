@@ -319,6 +319,7 @@ TrialResult TrialRunner::check(const CallReport& report, const Expected& expecte
   TrialResult result;
   result.ns = report.ns;
   result.cpu_ns = report.cpu_ns;
+  result.accounted_ns = report.accounted_ns;
   if (report.end != CallEnd::returned) {
     result.finding = end_finding(report.end);
     result.detail = end_sentence(report);

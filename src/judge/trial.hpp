@@ -32,7 +32,8 @@ struct TrialResult {
   std::string detail;                ///< one sentence when !ok
   std::string remedy;                ///< what to look at, where the sentence does not say
   std::optional<Mismatch> mismatch;
-  double ns = 0, cpu_ns = 0;         ///< of the call
+  double ns = 0;                     ///< of the call
+  double cpu_ns = 0, accounted_ns = 0; ///< CPU time until frozen, and the wall time it was counted over
   double max_eta = 0, max_abs = 0, max_rel = 0;
   bool worth_recheck = false;        ///< the arm died: it must be spawned anew
 };

@@ -161,7 +161,7 @@ Status Judge::verify(Subject& subject, const std::string& gate, Verdict& verdict
     }
   }
   verdict.correctness.outcome = Outcome::pass;
-  verdict.failure_rate_bound = failure_rate_bound(verdict.trials, 0.95);
+  verdict.failure_rate_bound = size.evidence ? failure_rate_bound(verdict.trials, 0.95) : 1;
   verdict.correctness.summary =
       !size.evidence
           ? fmt::format("{} trials clean (smoke: feedback, not evidence)", verdict.trials)

@@ -6,6 +6,7 @@
 
 #include <array>
 #include <cerrno>
+#include <cstddef>
 #include <fcntl.h>
 #include <linux/seccomp.h>
 #include <memory>
@@ -172,8 +173,9 @@ void allow_while_called(Builder& b) {
   b.allow("exit");
   b.allow("exit_group");
   b.allow("sched_yield");
-  // The runner moves guard pages between calls; a candidate that does gains nothing, because
-  // inputs are sealed against writing and the judge checks the slack around outputs itself.
+  // The runner moves guard pages between calls. Where it may, mprotect_only_within says; inside the
+  // arenas a candidate gains nothing, because inputs are sealed against writing and the judge checks
+  // the slack around outputs itself.
   b.allow("mprotect", SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, 0));
 }
 
@@ -213,7 +215,38 @@ Result<SeccompProgram> make_seccomp_program(SeccompProfile profile) {
   return fail(ErrorKind::unsupported, "no such seccomp profile");
 }
 
-int install_seccomp(const SeccompProgram& program, bool all_threads) noexcept {
+std::array<sock_filter, 14> mprotect_only_within(std::uint64_t begin, std::uint64_t end) noexcept {
+  const std::uint64_t last = end - 1;
+  const auto high = [](std::uint64_t v) { return static_cast<std::uint32_t>(v >> 32); };
+  const auto low = [](std::uint64_t v) { return static_cast<std::uint32_t>(v); };
+  const auto load = [](std::size_t offset) {
+    return sock_filter{BPF_LD | BPF_W | BPF_ABS, 0, 0, static_cast<std::uint32_t>(offset)};
+  };
+  // Jumps count the instructions to skip when the comparison holds and when it does not.
+  const auto jump = [](unsigned test, std::uint32_t value, std::uint8_t holds, std::uint8_t fails) {
+    return sock_filter{static_cast<std::uint16_t>(BPF_JMP | test | BPF_K), holds, fails, value};
+  };
+  constexpr std::size_t low_half = offsetof(seccomp_data, args), high_half = low_half + 4; // x86
+  constexpr std::uint16_t answer = BPF_RET | BPF_K;
+  return {{
+      load(offsetof(seccomp_data, nr)),
+      jump(BPF_JEQ, SYS_mprotect, 0, 10), // -> allow
+      load(high_half),
+      jump(BPF_JGT, high(begin), 3, 0), // above the lower bound already
+      jump(BPF_JEQ, high(begin), 0, 8), // -> kill
+      load(low_half),
+      jump(BPF_JGE, low(begin), 0, 6), // -> kill
+      load(high_half),
+      jump(BPF_JGT, high(last), 4, 0), // -> kill
+      jump(BPF_JEQ, high(last), 0, 2), // -> allow
+      load(low_half),
+      jump(BPF_JGT, low(last), 1, 0), // -> kill
+      sock_filter{answer, 0, 0, SECCOMP_RET_ALLOW},
+      sock_filter{answer, 0, 0, SECCOMP_RET_KILL_PROCESS},
+  }};
+}
+
+int install_seccomp(std::span<const sock_filter> program, bool all_threads) noexcept {
   if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)
     return errno;
   sock_fprog filter{};

@@ -6,7 +6,10 @@
 
 #include "base/result.hpp"
 
+#include <array>
+#include <cstdint>
 #include <linux/filter.h>
+#include <span>
 #include <vector>
 
 namespace kw {
@@ -19,7 +22,8 @@ enum class SeccompProfile {
   /// mappings, nothing that writes, talks, forks or signals. Anything else kills the process.
   load,
   /// While candidate code is being called: futex, the end of a signal handler, exit, yield, and
-  /// mprotect that never makes memory executable. Anything else kills the process.
+  /// mprotect that never makes memory executable. Anything else kills the process. The runner adds
+  /// mprotect_only_within its arenas.
   kernel,
 };
 
@@ -28,8 +32,14 @@ using SeccompProgram = std::vector<sock_filter>;
 /// Errors: unsupported when libseccomp cannot build for this machine.
 Result<SeccompProgram> make_seccomp_program(SeccompProfile profile);
 
+/// Kills whoever calls mprotect on an address outside [begin, end); allows everything else, so it
+/// is worth something only on top of another program. What follows `end` is the caller's business:
+/// mprotect stops at the first mapping that may not get the new protection, having changed those
+/// before it. Cannot fail: written by hand, since the addresses are known only in the child.
+std::array<sock_filter, 14> mprotect_only_within(std::uint64_t begin, std::uint64_t end) noexcept;
+
 /// Sets no_new_privs and installs the program for every thread of the process (`all_threads`) or
 /// the calling one. Returns 0 or an errno value. Async-signal-safe.
-int install_seccomp(const SeccompProgram& program, bool all_threads) noexcept;
+int install_seccomp(std::span<const sock_filter> program, bool all_threads) noexcept;
 
 } // namespace kw

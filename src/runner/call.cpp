@@ -157,6 +157,7 @@ Result<CallReport> call_arm(Arm::State& arm, const Invocation& invocation) {
 
   if (invocation.evict)
     flush_buffers(arm);
+  const std::int64_t accounted_from = monotonic_now_ns();
   const double cpu_before = cpu.ns();
   const std::int64_t go = monotonic_now_ns();
   ring(arm);
@@ -179,6 +180,7 @@ Result<CallReport> call_arm(Arm::State& arm, const Invocation& invocation) {
   }
   arm.frozen = true;
   const double cpu_after = cpu.ns();
+  report.accounted_ns = static_cast<double>(monotonic_now_ns() - accounted_from);
   if (cpu_before >= 0 && cpu_after >= cpu_before)
     report.cpu_ns = cpu_after - cpu_before;
 

@@ -88,6 +88,7 @@ struct CallReport {
   std::string detail;            ///< e.g. "SIGSEGV, writing into the read-only inputs"
   double ns = 0;                 ///< go -> done on the judge's clock
   double cpu_ns = 0;             ///< CPU time of the arm's process over go -> frozen, 0 if unknown
+  double accounted_ns = 0;       ///< judge's clock over the same interval, never shorter than it
   bool canaries_intact = true;   ///< slack around outputs unchanged
   bool inputs_intact = true;     ///< always true with sealed inputs; checked where they are not
   bool cpu_state_intact = true;  ///< MXCSR, x87 control word, DF, callee-saved registers

@@ -56,9 +56,9 @@ Result<std::vector<std::byte>> read_tensor(const std::string& root, const Safete
   return fail(ErrorKind::not_found, fmt::format("no tensor `{}` in the file", input.tensor_key), "correct tensor_key in the workload", path);
 }
 
-/// The name of the only extern "C" function of a source; "" when there are none or several.
+/// The name of the only extern "C" function that a source defines; "" when there are none or several.
 std::string only_entry(const std::string& text) {
-  static const std::regex pattern(R"re(extern\s*"C"\s+[A-Za-z_][\w:\s\*]*?\b([A-Za-z_]\w*)\s*\()re");
+  static const std::regex pattern(R"re(extern\s*"C"\s+[A-Za-z_][\w:\s\*]*?\b([A-Za-z_]\w*)\s*\([^;{]*\{)re");
   std::string found;
   for (std::sregex_iterator it(text.begin(), text.end(), pattern), end; it != end; ++it) {
     if (!found.empty() && found != (*it)[1].str())
@@ -217,6 +217,7 @@ Result<Bench> open_bench(const Workspace& workspace, const Task& task, const Jud
   context.session.runner = workspace.runner;
   context.session.required_tier = options.required_tier.empty() ? definition.ext.min_tier : options.required_tier;
   context.session.allow_weak = options.allow_weak_sandbox;
+  context.session.deny = options.deny;
   // The judge spins on one CPU, arms run on another; with one CPU nobody is pinned.
   if (options.shares_cpus) {
     context.session.doorbell = Doorbell::futex;

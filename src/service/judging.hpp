@@ -27,6 +27,7 @@ struct Task {
 struct JudgingOptions {
   bool allow_weak_sandbox = false;
   std::string required_tier;         ///< "" = the definition's
+  SandboxDenials deny;               ///< facilities to do without: how the red team reaches weaker tiers
   std::vector<std::string> workloads; ///< uuids or "axis=value" filters; empty = all
   int threads = 0;                   ///< 0 = the definition's
   bool shares_cpus = false;          ///< other judges run beside this one: sleep instead of spinning, pin nothing

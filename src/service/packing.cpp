@@ -30,6 +30,8 @@ Result<Packed> pack_to_file(const std::string& from, const std::string& to, cons
   KW_CHECK(first_error(issues));
   if (!solution)
     return fail(solution.error());
+  if (const std::string folder = parent_path(to); !folder.empty())
+    KW_CHECK(make_dirs(folder));
   KW_CHECK(write_file_atomic(to, encode_solution(*solution) + "\n"));
   return describe(*solution);
 }

@@ -7,9 +7,14 @@
 #include "service/lease.hpp"
 
 #include <algorithm>
+#include <atomic>
+#include <charconv>
 #include <chrono>
 #include <fmt/format.h>
+#include <future>
+#include <iterator>
 #include <map>
+#include <mutex>
 #include <toml++/toml.h>
 
 namespace kw {
@@ -36,6 +41,9 @@ Result<RedteamCase> parse_case(const std::string& folder, const std::string& fil
     if (const toml::array* expected = t["expected"].as_array())
       for (const auto& e : *expected)
         c.expected.push_back(e.value_or(std::string{}));
+    if (const toml::array* tiers = t["tiers"].as_array())
+      for (const auto& tier : *tiers)
+        c.tiers.push_back(tier.value_or(std::string{}));
     if (const toml::table* axes = t["axes"].as_table())
       for (const auto& [key, value] : *axes)
         c.axes.emplace_back(std::string(key.str()), value.value_or(std::int64_t{0}));
@@ -51,13 +59,13 @@ Result<RedteamCase> parse_case(const std::string& folder, const std::string& fil
 /// One judge per (definition, axes): sessions are reused, processes are not.
 class Arena {
  public:
-  explicit Arena(const Workspace& workspace) : workspace_(workspace) {}
+  Arena(const Workspace& workspace, JudgingOptions options) : workspace_(workspace), options_(std::move(options)) {}
 
   Result<RedteamResult> run(const RedteamCase& c) {
     KW_TRY(Bench * bench, bench_for(c));
     Judge& judge = *bench->judge;
     KW_TRY(Solution solution, load_solution(c.file, c.definition, c.entry));
-    RedteamResult result{.what = c, .observed = {}, .detail = {}};
+    RedteamResult result{.what = c, .observed = {}, .detail = {}, .tier = judge.tier()};
     const auto began = std::chrono::steady_clock::now();
     Verdict verdict;
     judge.begin(fresh_seed());
@@ -83,6 +91,7 @@ class Arena {
     RaceOptions race;
     race.least_window_ns = 1e6;
     race.most_calls = 40;
+    race.seconds = 30;
     return bench.judge->time(base, subject, race, verdict);
   }
 
@@ -100,6 +109,9 @@ class Arena {
       result.as_expected = result.as_expected || e == result.observed ||
                            (e == "NEUTRALISED" && (result.observed == "NOT_FASTER" || result.observed == "CORRECT" || result.observed == "UNDECIDED"));
     result.as_expected = result.as_expected && !gained;
+    result.undecided = c.timing && !result.as_expected && result.observed == "UNDECIDED";
+    result.breach = result.is_attack() && !result.as_expected &&
+                    (gained || result.observed == "CORRECT" || result.observed == "ACCEPTED");
   }
 
   static double gain(const TimingEvidence& times) {
@@ -124,14 +136,48 @@ class Arena {
         if (axis.is_variable() && axis.name == name)
           workload.axes.emplace_back(name, value);
     task.workloads = {workload};
-    KW_TRY(Bench bench, open_bench(workspace_, task, {}));
+    KW_TRY(Bench bench, open_bench(workspace_, task, options_));
     auto kept = std::make_unique<Bench>(std::move(bench));
     return (benches_[key] = std::move(kept)).get();
   }
 
   const Workspace& workspace_;
+  JudgingOptions options_;
   std::map<std::string, std::unique_ptr<Bench>> benches_;
 };
+
+struct Family {
+  const char* letter;
+  const char* about;
+  int last; ///< highest number of an attack in it
+};
+
+Family family_of(const std::string& id) {
+  static constexpr Family families[] = {
+      {"A", "answers kept and replayed", 9},     {"B", "work that is not done", 18},
+      {"C", "clocks and hidden work", 31},       {"D", "the judge's process and secrets", 46},
+      {"E", "numerics", 57},                     {"F", "inputs and shapes", 62},
+      {"G", "memory and state", 68},             {"H", "building and loading", 75},
+      {"I", "resources", 79},                    {"J", "delegation", 82},
+      {"K", "scores", 999},
+  };
+  int number = 0;
+  std::from_chars(id.data() + 3, id.data() + id.size(), number);
+  for (const Family& f : families)
+    if (number <= f.last)
+      return f;
+  return families[10];
+}
+
+Status ask_for_tier(const std::string& tier, JudgingOptions& judging) {
+  if (tier.empty())
+    return {};
+  if (tier != "T2" && tier != "T3")
+    return fail(ErrorKind::invalid_input, fmt::format("the red team plays no tier `{}`", tier), "use T2 or T3");
+  judging.required_tier = tier;
+  judging.deny.namespaces = judging.deny.cgroup = tier == "T2";
+  return {};
+}
 
 } // namespace
 
@@ -154,18 +200,84 @@ Result<std::vector<RedteamCase>> load_redteam(const std::string& folder) {
 
 Result<std::vector<RedteamResult>> run_redteam(const Workspace& workspace, const RedteamOptions& options) {
   const std::string folder = options.folder.empty() ? workspace.redteam : options.folder;
-  KW_TRY(const std::vector<RedteamCase> cases, load_redteam(folder));
-  Arena arena(workspace);
-  std::vector<RedteamResult> out;
-  for (const RedteamCase& c : cases) {
-    if (!options.only.empty() && std::none_of(options.only.begin(), options.only.end(), [&](const std::string& id) { return c.id.starts_with(id); }))
-      continue;
-    for (int r = 0; r < std::max(1, options.repeats); ++r) {
-      KW_TRY(RedteamResult result, arena.run(c));
+  KW_TRY(std::vector<RedteamCase> cases, load_redteam(folder));
+  std::erase_if(cases, [&](const RedteamCase& c) {
+    const bool named = options.only.empty() ||
+                       std::any_of(options.only.begin(), options.only.end(), [&](const std::string& id) { return c.id.starts_with(id); });
+    return !named || !(c.timing ? options.with_timing : options.without_timing);
+  });
+  if (cases.empty())
+    return fail(ErrorKind::not_found, "no case has such an id", "`ls redteam` shows them; RH-04 means all of its variants", folder);
+  const auto first_timed = std::stable_partition(cases.begin(), cases.end(), [](const RedteamCase& c) { return !c.timing; });
+  const auto untimed = static_cast<std::size_t>(first_timed - cases.begin());
+
+  JudgingOptions judging;
+  KW_CHECK(ask_for_tier(options.tier, judging));
+  std::vector<std::vector<RedteamResult>> results(cases.size());
+  std::mutex reporting;
+  const auto run_case = [&](Arena& arena, std::size_t i) -> Status {
+    const int repeats = options.repeats > 0 ? options.repeats : cases[i].repeats;
+    for (int r = 0; r < repeats; ++r) {
+      KW_TRY(RedteamResult result, arena.run(cases[i]));
+      if (!cases[i].tiers.empty() && std::find(cases[i].tiers.begin(), cases[i].tiers.end(), result.tier) == cases[i].tiers.end())
+        return {}; // nothing is claimed about this tier
+      const std::lock_guard lock(reporting);
       options.finished(result);
-      out.push_back(std::move(result));
+      results[i].push_back(std::move(result));
     }
+    return {};
+  };
+
+  // Correctness overlaps; what is timed has the machine to itself.
+  const int jobs = std::max(1, options.jobs);
+  std::atomic<std::size_t> next{0};
+  std::atomic<bool> failed{false};
+  const auto worker = [&]() -> Status {
+    JudgingOptions own = judging;
+    own.shares_cpus = jobs > 1;
+    Arena arena(workspace, own);
+    for (std::size_t i = next++; i < untimed && !failed; i = next++)
+      if (Status status = run_case(arena, i); !status) {
+        failed = true;
+        return status;
+      }
+    return {};
+  };
+  std::vector<std::future<Status>> workers;
+  for (int j = 1; j < jobs; ++j)
+    workers.push_back(std::async(std::launch::async, worker));
+  Status status = worker();
+  for (std::future<Status>& other : workers)
+    if (Status its = other.get(); status && !its)
+      status = std::move(its);
+  KW_CHECK(status);
+  Arena arena(workspace, judging);
+  for (std::size_t i = untimed; i < cases.size(); ++i)
+    KW_CHECK(run_case(arena, i));
+
+  std::vector<RedteamResult> out;
+  for (std::vector<RedteamResult>& of_case : results)
+    std::move(of_case.begin(), of_case.end(), std::back_inserter(out));
+  return out;
+}
+
+std::vector<RedteamScore> score_card(const std::vector<RedteamResult>& results) {
+  std::map<std::string, RedteamScore> lines; // "controls" sorts behind the capital letters
+  for (const RedteamResult& r : results) {
+    const Family family = r.is_attack() ? family_of(r.what.id) : Family{"controls", "honest kernels", 0};
+    RedteamScore& line = lines[family.letter];
+    line.family = family.letter;
+    line.about = family.about;
+    ++line.runs;
+    line.breaches += r.breach ? 1U : 0U;
+    line.undecided += r.undecided ? 1U : 0U;
+    const bool failed = !r.as_expected && !r.undecided;
+    line.refused += failed && !r.is_attack() ? 1U : 0U;
+    line.other += failed && r.is_attack() && !r.breach ? 1U : 0U;
   }
+  std::vector<RedteamScore> out;
+  for (auto& [letter, line] : lines)
+    out.push_back(std::move(line));
   return out;
 }
 

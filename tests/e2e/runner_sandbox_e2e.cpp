@@ -35,6 +35,8 @@ TEST(Sandbox, ForbiddenSystemCallsKill) {
       {"getppid", "sys(110, 0, 0, 0)"},
       {"mmap_exec", "sys(9, 0, 4096, 7, 0x22, -1, 0)"},
       {"mprotect_exec", "sys(10, (long)y & -4096, 4096, 7)"},
+      {"mprotect_own_code", "sys(10, (long)&f & -4096, 4096, 3)"},
+      {"mprotect_stack", "sys(10, (long)__builtin_frame_address(0) & -4096, 4096, 3)"},
       {"ptrace", "sys(101, 16, 1, 0)"},
       {"nanosleep", "sys(35, (long)y, 0, 0)"},
       {"int80", "({ long r; asm volatile(\"int $0x80\" : \"=a\"(r) : \"a\"(20)); r; })"},

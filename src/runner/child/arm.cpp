@@ -29,6 +29,21 @@ template <class T> T* map_shared(int fd, std::size_t bytes, int protection) {
   return p == MAP_FAILED ? nullptr : static_cast<T*>(p);
 }
 
+/// Outputs, then inputs, in one piece of address space: see confine_for_serving.
+void map_arenas(Arm& arm, int inputs, int outputs) {
+  void* p = ::mmap(nullptr, arm.output_bytes + arm.input_bytes, PROT_NONE,
+                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (p == MAP_FAILED)
+    return;
+  auto* base = static_cast<std::byte*>(p);
+  const auto place = [](std::byte* at, std::size_t bytes, int fd) {
+    void* placed = ::mmap(at, bytes, PROT_NONE, MAP_SHARED | MAP_FIXED, fd, 0);
+    return placed == MAP_FAILED ? nullptr : static_cast<std::byte*>(placed);
+  };
+  arm.outputs = place(base, arm.output_bytes, outputs);
+  arm.inputs = place(base + arm.output_bytes, arm.input_bytes, inputs);
+}
+
 /// Anonymous memory between inaccessible ranges, wide enough for a large frame not to step over.
 std::byte* map_stack(std::size_t bytes) {
   void* p = ::mmap(nullptr, bytes + 2 * protocol::stack_guard, PROT_NONE,
@@ -95,8 +110,7 @@ void map_memory(Arm& arm, const Start& start) {
       map_shared<const protocol::JudgePage>(start.descriptors[0], protocol::page, PROT_READ);
   arm.input_bytes = request.input_bytes;
   arm.output_bytes = request.output_bytes;
-  arm.inputs = map_shared<std::byte>(start.descriptors[2], arm.input_bytes, PROT_NONE);
-  arm.outputs = map_shared<std::byte>(start.descriptors[3], arm.output_bytes, PROT_NONE);
+  map_arenas(arm, start.descriptors[2], start.descriptors[3]);
   arm.stack_bytes = kernel_stack_bytes;
   arm.stack = map_stack(arm.stack_bytes);
   if (arm.judge == nullptr || arm.inputs == nullptr || arm.outputs == nullptr ||
@@ -177,7 +191,7 @@ void run_arm(const Start& start, const Sandbox* sandbox) {
   if (request.has_object != 0)
     ::close(object_fd);
   if (sandbox != nullptr)
-    require(arm.shared, confine_for_serving(request, *sandbox), "the final filter was refused");
+    require(arm.shared, confine_for_serving(arm, request, *sandbox), "the final filter was refused");
   arm.shared->loaded = 1;
   doorbell::ring(arm.shared->done, protocol::loaded_sequence, arm.judge->sleeping);
   serve(arm);

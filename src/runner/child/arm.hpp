@@ -22,8 +22,8 @@ struct Sandbox {
 struct Arm {
   const protocol::JudgePage* judge = nullptr;
   protocol::ArmPage* shared = nullptr;
-  std::byte* inputs = nullptr; ///< read-only, inaccessible outside the current layout
-  std::byte* outputs = nullptr;
+  std::byte* outputs = nullptr; ///< the inputs lie directly behind them
+  std::byte* inputs = nullptr;  ///< read-only, inaccessible outside the current layout
   std::size_t input_bytes = 0, output_bytes = 0;
   std::byte* stack = nullptr; ///< lowest usable byte of the kernel's stack
   std::size_t stack_bytes = 0;
@@ -48,7 +48,7 @@ bool decode_start(const std::string& bytes, std::vector<int> descriptors, Start&
 /// 0 or an errno value.
 int confine_before_threads(const protocol::StartRequest& request, const Sandbox& sandbox);
 int confine_for_loading(const protocol::StartRequest& request, const Sandbox& sandbox);
-int confine_for_serving(const protocol::StartRequest& request, const Sandbox& sandbox);
+int confine_for_serving(const Arm& arm, const protocol::StartRequest& request, const Sandbox& sandbox);
 
 /// prepare.cpp: the untimed phase of a call.
 void prepare_call(Arm& arm);

@@ -41,9 +41,17 @@ int confine_for_loading(const protocol::StartRequest& request, const Sandbox& sa
   return install_seccomp(sandbox.load, true);
 }
 
-int confine_for_serving(const protocol::StartRequest& request, const Sandbox& sandbox) {
+int confine_for_serving(const Arm& arm, const protocol::StartRequest& request,
+                        const Sandbox& sandbox) {
   if ((request.confine & protocol::confine_seccomp) == 0)
     return 0;
+  // Only guard pages move from here on. A range that begins in the outputs and runs on meets the
+  // inputs, whose file is sealed: mprotect for writing ends there.
+  const auto arenas =
+      mprotect_only_within(reinterpret_cast<std::uintptr_t>(arm.outputs),
+                           reinterpret_cast<std::uintptr_t>(arm.inputs) + arm.input_bytes);
+  if (const int error = install_seccomp(arenas, true); error != 0)
+    return error;
   return install_seccomp(sandbox.kernel, true);
 }
 

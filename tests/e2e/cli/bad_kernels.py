@@ -80,8 +80,10 @@ class BadKernels(Case):
         source = self.write("sticky.cpp", softmax(after="  y[-1] *= 1.5f;\n"))
         first = self.run_expecting(FAILS, "--json", "evaluate", source, *SOFTMAX).json["evaluations"][0]["probe"]
         self.assertEqual(first["verdict"]["finding"], "REJECT_WRONG")
-        again, probe = self.evaluate(source, code=FAILS)
-        self.expect(again, FAILS, "this very solution failed before", f"kernwright archive show {first['id'][:12]}")
+        self.run_expecting(FAILS, "evaluate", source, *SOFTMAX,
+                           says=["this very solution failed before", f"kernwright archive show {first['id'][:12]}"])
+        probe = self.run_expecting(FAILS, "--json", "evaluate", source, *SOFTMAX).json["evaluations"][0]["probe"]
+        self.assertEqual(probe["verdict"]["finding"], "REJECT_WRONG")
         self.assertEqual(probe["verdict"]["trials"], 0)
         # A change of the source is a new solution.
         source.write_text(softmax())

@@ -108,9 +108,10 @@ class Case(unittest.TestCase):
         return error
 
     def evaluate(self, source, *more, code):
-        """Judges one source; returns the text outcome and the probe of a second, JSON run."""
+        """Judges one source; returns the text outcome and the probe of a second, JSON run. The
+        latter leaves the archive out, which would answer for a kernel that was wrong before."""
         text = self.run_expecting(code, "evaluate", source, *(more or SOFTMAX))
-        parsed = self.run_expecting(code, "--json", "evaluate", source, *(more or SOFTMAX)).json
+        parsed = self.run_expecting(code, "--json", "evaluate", source, "--no-archive", *(more or SOFTMAX)).json
         return text, parsed["evaluations"][0]["probe"]
 
 
