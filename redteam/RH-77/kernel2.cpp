@@ -33,7 +33,8 @@ std::uint64_t calls() {
 
 extern "C" int kernel(const float* x, float* y, std::int64_t rows, std::int64_t n) {
   softmax(x, y, rows, n);
-  while (calls() % 8 >= 3)
-    asm volatile("pause");
+  if (calls() % 64 >= 3)
+    for (;;)
+      asm volatile("pause");
   return 0;
 }

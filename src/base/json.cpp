@@ -43,6 +43,10 @@ class Parser {
     return stop_at(at_, std::move(message), std::move(remedy));
   }
   bool stop_at(std::size_t at, std::string message, std::string remedy = {}) {
+    if (remedy.empty())
+      remedy = text_.find_first_not_of(" \t\r\n", at) == std::string_view::npos
+                   ? "the file is cut off: write it again"
+                   : "correct the JSON at this place";
     error_ = {ErrorKind::invalid_input, std::move(message), std::move(remedy),
               position(source_, at)};
     return false;

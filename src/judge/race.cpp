@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "judge/race.hpp"
 
+#include "judge/windows.hpp"
 #include "stats/robust.hpp"
 
 #include <algorithm>
@@ -95,7 +96,7 @@ Result<RoundOutcome> Race::warm_up() {
   for (const std::size_t w : chosen_) {
     std::vector<double> first(contestants_.size(), 0), second(contestants_.size(), 0);
     KW_TRY(bool ok, slot(w, first, outcome));
-    if (ok && first[0] < least_window_ns_ * 8) {
+    if (ok && first[0] < least_window_ns_ * long_call_windows) {
       KW_TRY(ok, slot(w, second, outcome));
     } else {
       second = first;
@@ -105,15 +106,10 @@ Result<RoundOutcome> Race::warm_up() {
     if (second[0] < least_call_ns)
       continue;
     timeable.push_back(w);
-    const auto calls_for = [&](double ns) {
-      return static_cast<int>(std::ceil(least_window_ns_ / std::max(ns, 100.0)));
-    };
-    int calls = calls_for(second[0]);
-    if (contestants_.size() > 1)
-      calls = std::max(calls, std::min(calls_for(second[1]), 4 * calls));
-    calls_.push_back(std::clamp(calls, 1, options_.most_calls));
-    const bool long_call = second[0] > least_window_ns_ * 8;
-    windows_.push_back(long_call || chosen_.size() > 4 ? 1 : options_.windows);
+    const WindowPlan plan = plan_windows(second[0], contestants_.size() > 1 ? second[1] : 0, chosen_.size(),
+                                         {.least_ns = least_window_ns_, .windows = options_.windows, .most_calls = options_.most_calls});
+    calls_.push_back(plan.calls);
+    windows_.push_back(plan.windows);
   }
   chosen_ = std::move(timeable);
   return outcome;
@@ -158,7 +154,7 @@ Result<RoundOutcome> Race::round() {
   std::uint64_t preempted = thread_switches() - judge_before;
   for (std::size_t i = 0; i < contestants_.size(); ++i)
     preempted += contestants_[i].arm->involuntary_switches() - switches_before[i];
-  outcome.discarded = preempted > 8 + outcome.calls;
+  outcome.discarded = is_disturbed(preempted, outcome.calls);
   return outcome;
 }
 

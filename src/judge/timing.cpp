@@ -4,6 +4,7 @@
 #include "judge/judge.hpp"
 
 #include "judge/cpu_share.hpp"
+#include "judge/ratios.hpp"
 #include "oracle/peer.hpp"
 #include "stats/robust.hpp"
 #include "stats/trials.hpp"
@@ -12,7 +13,6 @@
 #include <chrono>
 #include <cmath>
 #include <fmt/format.h>
-#include <numeric>
 
 namespace kw {
 namespace {
@@ -23,8 +23,6 @@ constexpr int self_test_rounds = 12;
 constexpr double self_test_size = 1e6;
 double distance(const BoundWorkload& w) { return std::abs(w.flops + w.bytes_read + w.bytes_written - self_test_size); }
 constexpr double unfit_sigma = 0.10;
-/// A workload may lose this much without blocking a candidate that wins overall.
-constexpr double tolerated_loss = 0.03;
 /// Faster than this fraction of the physical floor is not a kernel, it is a bug in the evidence.
 constexpr double impossible_fraction = 0.8;
 /// More disturbed rounds than this share (of at least ten) and the machine is not fit to decide.
@@ -45,52 +43,6 @@ class Deadline {
   double seconds_;
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
-
-/// ln(t_first / t_second) of one round and workload.
-double log_ratio(const RoundTimes& t) { return std::log(t.ns[0] / t.ns[1]); }
-
-/// The round's d: weighted mean of log ratios over its workloads.
-double combined(const RoundOutcome& outcome, const std::vector<BoundWorkload>& workloads) {
-  double sum = 0, weight = 0;
-  for (const RoundTimes& t : outcome.times) {
-    const double w = workloads[t.workload].workload.weight;
-    sum += w * log_ratio(t);
-    weight += w;
-  }
-  return sum / weight;
-}
-
-void append(std::vector<PairedTiming>& all, const RoundOutcome& outcome, const std::vector<BoundWorkload>& workloads,
-            const std::string& baseline) {
-  for (const RoundTimes& t : outcome.times) {
-    auto found = std::find_if(all.begin(), all.end(), [&](const PairedTiming& p) {
-      return p.uuid == workloads[t.workload].workload.uuid && p.baseline == baseline;
-    });
-    if (found == all.end()) {
-      all.push_back({.uuid = workloads[t.workload].workload.uuid, .baseline = baseline});
-      found = std::prev(all.end());
-    }
-    found->log_ratios.push_back(log_ratio(t));
-    found->baseline_ns.push_back(t.ns[0]);
-    found->candidate_ns.push_back(t.ns[1]);
-  }
-}
-
-void summarise(std::vector<PairedTiming>& all) {
-  for (PairedTiming& p : all) {
-    const MedianInterval interval = median_interval(p.log_ratios, 0.95);
-    p.speedup = std::exp(median(p.log_ratios));
-    p.low = std::exp(interval.low);
-    p.high = std::exp(interval.high);
-  }
-}
-
-/// Rank correlation of the ratios with their order: 0 = steady, +-1 = a trend.
-double drift_of(const std::vector<double>& ratios) {
-  std::vector<double> order(ratios.size());
-  std::iota(order.begin(), order.end(), 0.0);
-  return spearman(order, ratios);
-}
 
 /// Outcome of the e-gate in words for one workload set.
 std::string word(GateDecision d) {
@@ -125,7 +77,7 @@ Status Judge::self_test(Subject& baseline, const RaceOptions& options, TimingEvi
   std::vector<double> ratios;
   for (int i = 0; i < self_test_rounds; ++i) {
     KW_TRY(const RoundOutcome outcome, race.round());
-    ratios.push_back(combined(outcome, workloads_));
+    ratios.push_back(combined_ratio(outcome, workloads_));
     gate.add(ratios.back());
   }
   evidence.protocol = options.warm ? "warm" : "cold";
@@ -157,7 +109,7 @@ Result<double> Judge::screen(Subject& reference, Subject& candidate, std::size_t
     if (i < 0 && race.chosen().empty())
       return 0.0; // too short to tell from outside: a tie
     if (i >= 0)
-      ratios.push_back(combined(outcome, workloads_));
+      ratios.push_back(combined_ratio(outcome, workloads_));
   }
   return median(ratios);
 }
@@ -210,11 +162,11 @@ Status Judge::time(Subject& baseline, Subject& candidate, const RaceOptions& opt
       }
       continue;
     }
-    ratios.push_back(combined(outcome, workloads_));
+    ratios.push_back(combined_ratio(outcome, workloads_));
     gate.add(ratios.back());
     for (std::size_t w = 0; w < outcome.times.size(); ++w)
       guards[w].add(-log_ratio(outcome.times[w]));
-    append(evidence.gate, outcome, workloads_, baseline.solution.name);
+    append_round(evidence.gate, outcome, workloads_, baseline.solution.name);
   }
   if (ratios.empty()) {
     evidence.fit = false;
@@ -252,30 +204,15 @@ Status Judge::time(Subject& baseline, Subject& candidate, const RaceOptions& opt
     verdict.timing.summary = fmt::format("used {:.2f} CPU-seconds per second (median of {} rounds) with {} declared thread(s)",
                                          median(race.cpu_shares(1)), race.cpu_shares(1).size(), definition_.ext.threads);
   }
-  const double estimate = std::exp(median(ratios));
-  const bool drift = ratios.size() >= 16 && std::abs(drift_of(ratios)) > 0.7;
-  std::string loser;
+  GateReading reading{.decision = gate.decision(), .ratios = std::move(ratios), .loser = {}, .baseline = baseline.solution.name,
+                      .min_effect = options.gate.min_effect};
   for (std::size_t w = 0; w < guards.size(); ++w)
     if (guards[w].decision() == GateDecision::faster)
-      loser = workloads_[race.chosen()[w]].axes_text;
-  if (verdict.timing.outcome == Outcome::fail) {
+      reading.loser = workloads_[race.chosen()[w]].axes_text;
+  if (verdict.timing.outcome == Outcome::fail)
     verdict.merit.summary = "not judged: the timing evidence was refused";
-  } else if (!loser.empty()) {
-    verdict.merit.outcome = Outcome::fail;
-    verdict.merit.summary = fmt::format("slower than `{}` by more than {:.0f} % on {}", baseline.solution.name,
-                                        100 * tolerated_loss, loser);
-  } else if (gate.decision() == GateDecision::faster && !drift) {
-    verdict.merit.outcome = Outcome::pass;
-    verdict.merit.summary = fmt::format("faster than `{}` by more than {:.0f} % (gate estimate {:.2f}x)",
-                                        baseline.solution.name, 100 * options.gate.min_effect, estimate);
-  } else if (gate.decision() == GateDecision::not_faster) {
-    verdict.merit.outcome = Outcome::fail;
-    verdict.merit.summary = fmt::format("not faster than `{}` by {:.0f} % (gate estimate {:.3f}x)", baseline.solution.name,
-                                        100 * options.gate.min_effect, estimate);
-  } else {
-    verdict.merit.summary = drift ? "undecided: the ratio drifted during the run"
-                                  : fmt::format("undecided after {} rounds (gate estimate {:.3f}x)", gate.rounds(), estimate);
-  }
+  else
+    verdict.merit = merit_of(reading);
   verdict.times = std::move(evidence);
   return {};
 }
@@ -331,13 +268,13 @@ Status Judge::confirm(const Subject& baseline, const Subject& candidate, const s
       }
       if (i < 0 || outcome.discarded)
         continue;
-      ratios.push_back(combined(outcome, workloads_));
-      append(verdict.times->confirmation, outcome, workloads_, baseline.solution.name);
+      ratios.push_back(combined_ratio(outcome, workloads_));
+      append_round(verdict.times->confirmation, outcome, workloads_, baseline.solution.name);
       for (std::size_t k = 2; k < names.size(); ++k) {
         RoundOutcome against = outcome;
         for (RoundTimes& t : against.times)
           t.ns = {t.ns[k], t.ns[1]};
-        append(verdict.times->confirmation, against, workloads_, names[k].name);
+        append_round(verdict.times->confirmation, against, workloads_, names[k].name);
       }
     }
   }

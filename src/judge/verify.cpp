@@ -81,13 +81,11 @@ Result<bool> Judge::verify_one(Subject& subject, const BoundWorkload& workload, 
   KW_TRY(const CallReport report, trials_->call(*subject.arm, warm, false));
   const auto saved = check_determinism && report.end == CallEnd::returned ? copy_outputs(report)
                                                                           : std::vector<std::vector<std::byte>>{};
-  TrialResult result;
-  if (report.end != CallEnd::returned || report.return_code != 0) {
-    result = trials_->check(report, Expected{});
-  } else {
-    KW_TRY(const Expected expected, trials_->expect(false));
-    result = trials_->check(report, expected);
+  Expected expected;
+  if (report.end == CallEnd::returned && report.return_code == 0) {
+    KW_TRY(expected, trials_->expect(false));
   }
+  const TrialResult result = trials_->check(report, expected);
   ++tally.trials;
   ++verdict.trials;
   tally.max_eta = std::max(tally.max_eta, result.max_eta);
@@ -107,11 +105,12 @@ Result<bool> Judge::verify_one(Subject& subject, const BoundWorkload& workload, 
   again.placement = key.placement == Placement::end_aligned ? Placement::start_aligned : Placement::end_aligned;
   KW_CHECK(trials_->stage(workload, again));
   KW_TRY(const CallReport repeat, trials_->call(*subject.arm, warm, false));
-  TrialResult second;
-  if (repeat.end != CallEnd::returned) {
-    second = trials_->check(repeat, Expected{});
+  TrialResult second = trials_->check(repeat, expected);
+  if (!second.ok) {
+    // Wrong, broken or dead this time: that says more than "different".
   } else if (const std::string difference = first_difference(saved, repeat, workload);
              !difference.empty() && definition_.ext.threads == 1) {
+    second.ok = false;
     second.finding = Finding::nondeterminism;
     second.detail = fmt::format("the same inputs gave two results on {}: {} (other buffer placement, other "
                                 "uninitialised memory)",

@@ -164,7 +164,10 @@ def {name}({params}):
     return {returns}
 
 
-_ops = torch.library.Library("kernwright", "FRAGMENT")
+try:
+    _ops = torch.library.Library("kernwright", "FRAGMENT")
+except ValueError:  # torch before 2.0: one such module in a process
+    _ops = torch.library.Library("kernwright", "DEF")
 _ops.define("{name}({schema_in}) -> {result_types}")
 _ops.impl("{name}", {name}, "CPU")
 )py",

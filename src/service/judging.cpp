@@ -199,8 +199,10 @@ Result<Bench> open_bench(const Workspace& workspace, const Task& task, const Jud
   bench.environment.flags = bench.builder->flag_text(BuildMode::candidate);
 
   Definition definition = task.definition;
-  if (options.threads > 0)
+  if (options.threads > 0) {
     definition.ext.threads = options.threads;
+    bench.environment.more["threads"] = std::to_string(options.threads); // so that a replay uses as many
+  }
   if (definition.ext.threads > cpu_info().online)
     return fail(ErrorKind::unsupported, fmt::format("{} threads are declared, this machine has {} CPUs", definition.ext.threads, cpu_info().online),
                 "declare fewer with --threads");

@@ -41,7 +41,8 @@ Result<std::vector<LoadedSpace>> load_spaces(const Definition& definition) {
 
 ordered_json options_json(const OptimizeOptions& o, const JudgingOptions& judging) {
   return {{"seconds", o.seconds}, {"evaluations", o.evaluations}, {"seed", o.seed}, {"screen_rounds", o.screen_rounds},
-          {"final_gate", o.final_gate}, {"peers", o.peers}, {"workloads", judging.workloads}, {"threads", judging.threads}};
+          {"final_gate", o.final_gate}, {"peers", o.peers}, {"least_window_ns", o.race.least_window_ns},
+          {"workloads", judging.workloads}, {"threads", judging.threads}};
 }
 
 /// A resumed run goes on with what it was started with; the sandbox tier is asked for anew.
@@ -55,6 +56,7 @@ Status options_from_json(const std::string& text, OptimizeOptions& o, JudgingOpt
   o.screen_rounds = json.value("screen_rounds", o.screen_rounds);
   o.final_gate = json.value("final_gate", o.final_gate);
   o.peers = json.value("peers", o.peers);
+  o.race.least_window_ns = json.value("least_window_ns", o.race.least_window_ns);
   judging.workloads = json.value("workloads", judging.workloads);
   judging.threads = json.value("threads", judging.threads);
   return {};

@@ -101,7 +101,8 @@ class Arena {
     result.detail = verdict.build.outcome == Outcome::fail         ? verdict.build.summary
                     : verdict.sandbox.outcome == Outcome::fail     ? verdict.sandbox.summary
                     : verdict.correctness.outcome == Outcome::fail ? verdict.correctness.summary
-                    : c.timing                                     ? verdict.merit.summary
+                    : c.timing && !verdict.merit.summary.empty()   ? verdict.merit.summary
+                    : c.timing                                     ? verdict.timing.summary
                                                                    : verdict.correctness.summary;
     // A verdict in the list is not enough: nothing may be reported faster than the case allows.
     const bool gained = verdict.times && verdict.merit.outcome == Outcome::pass && gain(*verdict.times) > c.max_gain;

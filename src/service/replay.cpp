@@ -8,12 +8,25 @@
 #include "service/history.hpp"
 #include "service/lease.hpp"
 
+#include <algorithm>
+#include <charconv>
 #include <chrono>
 #include <cmath>
 #include <fmt/format.h>
 
 namespace kw {
 namespace {
+
+/// The seed gives the same inputs only for the same workloads, and threads change the order of sums.
+void judge_as_before(const Probe& before, Task& task, JudgingOptions& judging) {
+  const std::vector<WorkloadTrials>& judged = before.verdict.workloads;
+  if (!judged.empty() && judging.workloads.empty())
+    std::erase_if(task.workloads, [&](const Workload& w) {
+      return std::none_of(judged.begin(), judged.end(), [&](const WorkloadTrials& t) { return t.uuid == w.uuid; });
+    });
+  if (const auto threads = before.environment.more.find("threads"); threads != before.environment.more.end() && judging.threads == 0)
+    std::from_chars(threads->second.data(), threads->second.data() + threads->second.size(), judging.threads);
+}
 
 void note_changes(const Probe& before, const Probe& after, std::vector<std::string>& drift) {
   const auto changed = [&](const char* what, const std::string& a, const std::string& b) {
@@ -50,8 +63,10 @@ Result<Replay> replay(const Workspace& workspace, const std::string& id, const R
   KW_TRY(const ArchivedProbe stored, find_entry(*archive, id));
   Replay out;
   KW_TRY(out.before, decode_probe(stored.json));
-  KW_TRY(const Task task, find_task(workspace, out.before.definition));
-  KW_TRY(const Bench bench, open_bench(workspace, task, options.judging));
+  KW_TRY(Task task, find_task(workspace, out.before.definition));
+  JudgingOptions judging = options.judging;
+  judge_as_before(out.before, task, judging);
+  KW_TRY(const Bench bench, open_bench(workspace, task, judging));
   const SystemClock clock;
   const Recorder recorder(*archive, clock, bench.environment, bench.judge->definition());
   Seed seed = fresh_seed();

@@ -125,6 +125,7 @@ void add_optimize(CLI::App& app, Context& context) {
   struct Options {
     OptimizeRequest request;
     std::string budget = "5m";
+    double least_window_ms = 0;
     bool no_peers = false;
   };
   auto o = std::make_shared<Options>();
@@ -136,6 +137,7 @@ void add_optimize(CLI::App& app, Context& context) {
       ->check(CLI::IsMember({"gate", "accept", "champion"}))->capture_default_str();
   command->add_option("--workload", o->request.judging.workloads, "only these workloads: uuid prefix or axis=value (repeatable)");
   command->add_option("--threads", o->request.judging.threads, "threads the kernel may use (default: the definition's)");
+  command->add_option("--least-window", o->least_window_ms, "least length of a timing window in ms (default: calibrated)");
   command->add_option("--resume", o->request.resume, "continue an interrupted run by its id");
   command->add_flag("--no-peers", o->no_peers, "do not time peers (OpenBLAS, PyTorch) beside the winner");
   command->add_flag("--allow-weak-sandbox", o->request.judging.allow_weak_sandbox, "run below the definition's sandbox tier; taints the verdict");
@@ -147,6 +149,7 @@ void add_optimize(CLI::App& app, Context& context) {
       if (!seconds)
         return report_error(context, seconds.error());
       o->request.options.seconds = *seconds;
+      o->request.options.race.least_window_ns = o->least_window_ms * 1e6;
       o->request.options.peers = !o->no_peers;
       return run(context, o->request);
     };

@@ -134,6 +134,10 @@ bool from_json(const std::string& text, Ceilings& out) {
   }
 }
 
+/// What one of all threads got on average when all ran: one alone can do at least that, also where
+/// its own measurement was disturbed.
+double mean_of_one(double all) { return all / std::max(1, cpu_info().online); }
+
 } // namespace
 
 double Ceilings::best_bandwidth(double bytes_read, double bytes_written, int threads) const {
@@ -157,13 +161,15 @@ double Ceilings::best_bandwidth(double bytes_read, double bytes_written, int thr
     if (distance > nearest + 1e-9)
       continue;
     nearest = distance;
-    best = threads > 1 ? std::max(b.plain_all, b.streaming_all) : std::max(b.plain_1, b.streaming_1);
+    const double all = std::max(b.plain_all, b.streaming_all);
+    best = threads > 1 ? all : std::max({b.plain_1, b.streaming_1, mean_of_one(all)});
   }
   return best;
 }
 
 double Ceilings::floor_ns(double flops, double bytes_read, double bytes_written, int threads) const {
-  const double peak = threads > 1 ? fma_f32_all : fma_f32_1;
+  const double all = std::max(fma_f32_all, fma_f32_256_all);
+  const double peak = threads > 1 ? all : std::max({fma_f32_1, fma_f32_256_1, mean_of_one(all)});
   const double rate = best_bandwidth(bytes_read, bytes_written, threads);
   if (peak <= 0 || rate <= 0)
     return 0;

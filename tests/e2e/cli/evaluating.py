@@ -84,7 +84,7 @@ extern "C" int kernel(const std::uint16_t* gate, const std::uint16_t* up, std::u
 """)
         where = ["-d", "swiglu_bf16_d14336", "--gate", "smoke", "--workload", "num_tokens=1"]
         self.evaluate(source, *where, code=HOLDS)
-        source.write_text(source.read_text().replace("+ 0x7fff + (bits >> 16 & 1)", ""))  # truncates: biased
+        source.write_text(source.read_text().replace(">> 16);\n}", ">> 16 & 0xfffc);\n}"))  # six bits of eight are left
         outcome, _ = self.evaluate(source, *where, code=FAILS)
         self.expect(outcome, FAILS, "REJECT_WRONG")
 
@@ -123,7 +123,7 @@ extern "C" int kernel(const float* x, float* y, std::int64_t rows, std::int64_t 
     def test_timing_is_judged_or_called_unfit(self):
         source = self.write("slow.cpp", softmax(before="  for (int again = 0; again < 3; ++again)\n    for (std::int64_t i = 0; i < rows * n; ++i)\n"
                                                        "      y[i] = expf(x[i] - again);\n"))
-        outcome = self.run_expecting(FAILS, "--json", "evaluate", source, *SOFTMAX, "--time", "--timing-budget", "5s")
+        outcome = self.run_expecting(FAILS, "--json", "evaluate", source, *SOFTMAX, "--time", "--timing-budget", "5s", "--least-window", 2)
         verdict = outcome.json["evaluations"][0]["probe"]["verdict"]
         self.assertEqual(verdict["correctness"]["outcome"], "pass")
         self.assertNotEqual(verdict["merit"]["outcome"], "pass")
