@@ -12,10 +12,6 @@
 namespace kw {
 namespace {
 
-std::string shown(std::string_view id) {
-  return std::string(id.substr(0, 12));
-}
-
 class Audit {
  public:
   explicit Audit(const ReadBlob& read_blob) : read_blob_(read_blob) {}
@@ -23,11 +19,11 @@ class Audit {
   void probe(const ArchivedProbe& probe) {
     const ProbeRow& row = probe.row;
     const std::uint64_t number = report.probes + 1;
-    const std::string label = fmt::format("probe {} ({})", number, shown(row.id));
+    const std::string label = fmt::format("probe {} ({})", number, short_id(row.id));
     if (row.sequence != number)
       return broken("probe", row.id,
                     fmt::format("probe {} is missing: the next one stored is number {} ({})",
-                                number, row.sequence, shown(row.id)));
+                                number, row.sequence, short_id(row.id)));
     if (sha256_hex(probe.json) != row.json_sha256)
       return broken("probe", row.id,
                     "the document of " + label + " was changed after it was stored");
@@ -47,7 +43,7 @@ class Audit {
 
   void record(const SealedRecord& sealed) {
     const Record& record = sealed.record;
-    const std::string label = fmt::format("record {} ({})", report.records + 1, shown(record.id));
+    const std::string label = fmt::format("record {} ({})", report.records + 1, short_id(record.id));
     if (record.previous != report.head)
       return broken("record", record.id,
                     label + " does not follow the one before it: a record was removed or moved");

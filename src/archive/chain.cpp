@@ -13,11 +13,11 @@ std::string exact(double value) {
   return fmt::format("{:.17g}", value);
 }
 
-std::string shown(std::string_view id) {
+} // namespace
+
+std::string short_id(std::string_view id) {
   return std::string(id.substr(0, 12));
 }
-
-} // namespace
 
 ProbeRow make_row(const Probe& probe, std::string_view json, std::span<const BlobRef> blobs) {
   ProbeRow row;
@@ -96,7 +96,7 @@ Result<std::string> resolve_prefix(std::string_view kind, std::string_view wante
     return matches.front();
   std::string some;
   for (std::size_t i = 0; i < matches.size() && i < 4; ++i)
-    some += (i ? ", " : "") + shown(matches[i]);
+    some += (i ? ", " : "") + short_id(matches[i]);
   return fail(ErrorKind::invalid_input,
               fmt::format("'{}' is the start of more than one {} id ({}{})", wanted, kind, some,
                           matches.size() > 4 ? ", ..." : ""),
@@ -114,7 +114,7 @@ Status same_or_refused(const ProbeRow& stored, const ProbeRow& offered) {
   if (stored.row_hash == offered.row_hash)
     return {};
   return fail(ErrorKind::refused,
-              fmt::format("a different probe is already archived as {}", shown(stored.id)),
+              fmt::format("a different probe is already archived as {}", short_id(stored.id)),
               "probes are never rewritten: store the new judgement under an id of its own");
 }
 
@@ -127,14 +127,14 @@ Error no_run(std::string_view id) {
 
 Error no_blob(std::string_view sha256) {
   return {ErrorKind::not_found,
-          fmt::format("blob {} is not in this archive", shown(sha256)),
+          fmt::format("blob {} is not in this archive", short_id(sha256)),
           "restore the blobs/ folder of the archive from an export",
           {}};
 }
 
 Error missing_blob(const BlobRef& ref) {
   return {ErrorKind::invalid_input,
-          fmt::format("the probe names blob {} ('{}'), which was never stored", shown(ref.sha256),
+          fmt::format("the probe names blob {} ('{}'), which was never stored", short_id(ref.sha256),
                       ref.name),
           "store every blob before the probe that names it",
           {}};
@@ -143,7 +143,7 @@ Error missing_blob(const BlobRef& ref) {
 Error unknown_promoted(std::string_view probe) {
   return {
       ErrorKind::invalid_input,
-      fmt::format("probe '{}' is not archived, so no record can be sealed over it", shown(probe)),
+      fmt::format("probe '{}' is not archived, so no record can be sealed over it", short_id(probe)),
       "store the probe first",
       {}};
 }

@@ -19,6 +19,9 @@ std::string record_id(const SealedRecord& sealed);
 Result<std::string> resolve_prefix(std::string_view kind, std::string_view wanted,
                                    const std::vector<std::string>& matches);
 
+/// The digits of a hash that messages show.
+std::string short_id(std::string_view id);
+
 /// Refusals that every implementation words alike.
 Status check_probe_id(std::string_view id);
 Status same_or_refused(const ProbeRow& stored, const ProbeRow& offered);

@@ -23,7 +23,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr std::size_t max_object = std::size_t{512} << 20; ///< precompiled headers are the largest
+constexpr std::size_t max_cached = std::size_t{512} << 20; ///< precompiled headers are the largest
 
 // The manifest: format line, object file name, sha256 of the object, sha256 of the note, the note.
 constexpr std::string_view manifest_format = "kernwright-build-cache 1";
@@ -97,7 +97,7 @@ std::optional<CacheEntry> BuildCache::find(const std::string& key) {
   if (format == manifest_format && !file_name.empty() &&
       file_name.find('/') == std::string_view::npos && sha256_hex(rest) == note_hash) {
     found.object_path = join_path(entry, file_name);
-    const Result<std::string> object = read_file(found.object_path, max_object);
+    const Result<std::string> object = read_file(found.object_path, max_cached);
     if (object && sha256_hex(*object) == hash) {
       found.object_hash = hash;
       found.note = rest;

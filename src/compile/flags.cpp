@@ -28,7 +28,7 @@ template <std::size_t n> bool has_all(const CpuInfo& cpu, const char* const (&fl
   return true;
 }
 
-void append(std::vector<std::string>& to, std::vector<std::string> more) {
+void extend(std::vector<std::string>& to, std::vector<std::string> more) {
   for (std::string& s : more)
     to.push_back(std::move(s));
 }
@@ -62,8 +62,8 @@ std::vector<std::string> arch_flags(const CpuInfo& cpu) {
 
 std::vector<std::string> candidate_compile_flags(const CpuInfo& cpu) {
   std::vector<std::string> out{"-std=c++20", "-O3"};
-  append(out, arch_flags(cpu));
-  append(out, {
+  extend(out, arch_flags(cpu));
+  extend(out, {
                   // a*b+c may become one fma: it only rounds less, and the tolerance allows it
                   "-ffp-contract=fast",
                   // nobody reads errno or the sticky exception flags after a kernel
@@ -102,8 +102,8 @@ std::vector<std::string> candidate_link_flags(const Compiler& compiler) {
 
 std::vector<std::string> trusted_flags(const CpuInfo& cpu) {
   std::vector<std::string> out{"-std=c++20", "-O3"};
-  append(out, arch_flags(cpu));
-  append(out, {"-ffp-contract=fast", "-fno-math-errno", "-fopenmp-simd", "-fPIC", "-Wall",
+  extend(out, arch_flags(cpu));
+  extend(out, {"-ffp-contract=fast", "-fno-math-errno", "-fopenmp-simd", "-fPIC", "-Wall",
                "-Wno-unknown-pragmas", "-shared", "-fuse-ld=bfd"});
   return out;
 }

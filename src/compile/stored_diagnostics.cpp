@@ -8,11 +8,11 @@ namespace {
 
 using Json = nlohmann::json;
 
-std::string text_of(const Json& object, const char* key) {
+std::string stored_text(const Json& object, const char* key) {
   const auto it = object.find(key);
   return it != object.end() && it->is_string() ? it->get<std::string>() : std::string{};
 }
-int number_of(const Json& object, const char* key) {
+int stored_number(const Json& object, const char* key) {
   const auto it = object.find(key);
   return it != object.end() && it->is_number_integer() ? it->get<int>() : 0;
 }
@@ -42,13 +42,13 @@ std::vector<Diagnostic> load_diagnostics(std::string_view text) {
     if (!item.is_object())
       continue;
     Diagnostic d;
-    d.severity = text_of(item, "severity");
-    d.file = text_of(item, "file");
-    d.line = number_of(item, "line");
-    d.column = number_of(item, "column");
-    d.code = text_of(item, "code");
-    d.message = text_of(item, "message");
-    d.excerpt = text_of(item, "excerpt");
+    d.severity = stored_text(item, "severity");
+    d.file = stored_text(item, "file");
+    d.line = stored_number(item, "line");
+    d.column = stored_number(item, "column");
+    d.code = stored_text(item, "code");
+    d.message = stored_text(item, "message");
+    d.excerpt = stored_text(item, "excerpt");
     out.push_back(std::move(d));
   }
   return out;

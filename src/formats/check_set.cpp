@@ -104,7 +104,8 @@ class SetChecker {
     }
     if (d.outputs.empty())
       report(Severity::error, d.file,
-             fmt::format("`{}` has no output, so nothing could be verified", d.name));
+             fmt::format("`{}` has no output, so nothing could be verified", d.name),
+             "declare at least one tensor under \"outputs\"");
     if (d.ext.present)
       for (const TensorSpec& out : d.outputs)
         if (!d.ext.tolerance.contains(out.name))

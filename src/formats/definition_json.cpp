@@ -49,7 +49,7 @@ Axis decode_axis(Decoding& decoding, const std::string& name, const Json& j,
   if (constant) {
     axis.value = r.integer("value");
     if (*axis.value < 0)
-      r.error("value", fmt::format("axis `{}` is negative", name),
+      r.error("value", fmt::format("axis `{}` is negative: {}", name, *axis.value),
               "an axis has 0 or more elements");
   }
   axis.description = r.string_or("description", "");

@@ -24,4 +24,12 @@ using Issues = std::vector<Issue>;
   return std::ranges::any_of(issues, [](const Issue& i) { return i.severity == Severity::error; });
 }
 
+/// The first issue that is an error.
+[[nodiscard]] inline Status first_error(const Issues& issues) {
+  for (const Issue& i : issues)
+    if (i.severity == Severity::error)
+      return fail(i.error);
+  return {};
+}
+
 } // namespace kw

@@ -16,7 +16,7 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr std::size_t max_files = 100'000;
-constexpr std::size_t max_source = 4 << 20; // an oracle or reference larger than that is no source
+constexpr std::size_t max_side_source = 4 << 20; // an oracle or reference larger than that is no source
 
 } // namespace
 
@@ -133,7 +133,7 @@ void read_sources(Definition& d, std::string_view text, Severity missing, Issues
   const auto read = [&](const std::string& name, std::string& into, const std::string& pointer) {
     if (name.empty() || !into.empty())
       return;
-    auto content = read_file(join_path(d.folder, name), max_source);
+    auto content = read_file(join_path(d.folder, name), max_side_source);
     if (content) {
       into = std::move(*content);
       return;

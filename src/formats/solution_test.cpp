@@ -19,7 +19,7 @@ const std::string good = R"({"name":"s","definition":"d","author":"a",
  "spec":{"language":"cpp","target_hardware":["cpu"],"entry_point":"k.cpp::run","build_commands":["make"]},
  "sources":[{"path":"k.cpp","content":"int x;"},{"path":"./inc/k.h","content":"int y;"}]})";
 
-std::string issues_with(const std::string& from, const std::string& to) {
+std::string solution_issues_with(const std::string& from, const std::string& to) {
   std::string text = good;
   text.replace(text.find(from), from.size(), to);
   Issues issues;
@@ -54,25 +54,25 @@ TEST(SolutionJson, OurBindingStaysValidUpstream) {
   EXPECT_THAT(text, HasSubstr("\"binding\": null"));
   Issues issues;
   EXPECT_EQ(decode_solution(text, "s.json", issues)->spec.binding, "kernwright");
-  EXPECT_THAT(issues_with("\"language\"", "\"binding\":\"kernwright\",\"language\""),
+  EXPECT_THAT(solution_issues_with("\"language\"", "\"binding\":\"kernwright\",\"language\""),
               Not(HasSubstr("error")));
 }
 
 TEST(SolutionJson, Rules) {
-  EXPECT_THAT(issues_with("\"cpp\"", "\"c++\""), HasSubstr("unknown language `c++`"));
-  EXPECT_THAT(issues_with("[\"cpu\"]", "[]"), HasSubstr("at least one target"));
-  EXPECT_THAT(issues_with("k.cpp::run", "k.cpp"), HasSubstr("\"file::function\""));
-  EXPECT_THAT(issues_with("k.cpp::run", "k.cpp::a::b"), HasSubstr("\"file::function\""));
-  EXPECT_THAT(issues_with("k.cpp::run", "k.cp::run"), HasSubstr("did you mean `k.cpp`?"));
-  EXPECT_THAT(issues_with("./inc/k.h", "../k.h"), HasSubstr("leaves the solution"));
-  EXPECT_THAT(issues_with("./inc/k.h", "a/../../k.h"), HasSubstr("leaves the solution"));
-  EXPECT_THAT(issues_with("./inc/k.h", "/etc/k.h"), HasSubstr("leaves the solution"));
-  EXPECT_THAT(issues_with("./inc/k.h", "k.cpp"), HasSubstr("two sources"));
-  EXPECT_THAT(issues_with("int y;", ""), HasSubstr("must not be empty"));
-  EXPECT_THAT(issues_with("\"author\":\"a\",", ""), HasSubstr("`author` is missing"));
-  EXPECT_THAT(issues_with("\"language\"", "\"binding\":\"pybind\",\"language\""),
+  EXPECT_THAT(solution_issues_with("\"cpp\"", "\"c++\""), HasSubstr("unknown language `c++`"));
+  EXPECT_THAT(solution_issues_with("[\"cpu\"]", "[]"), HasSubstr("at least one target"));
+  EXPECT_THAT(solution_issues_with("k.cpp::run", "k.cpp"), HasSubstr("\"file::function\""));
+  EXPECT_THAT(solution_issues_with("k.cpp::run", "k.cpp::a::b"), HasSubstr("\"file::function\""));
+  EXPECT_THAT(solution_issues_with("k.cpp::run", "k.cp::run"), HasSubstr("did you mean `k.cpp`?"));
+  EXPECT_THAT(solution_issues_with("./inc/k.h", "../k.h"), HasSubstr("leaves the solution"));
+  EXPECT_THAT(solution_issues_with("./inc/k.h", "a/../../k.h"), HasSubstr("leaves the solution"));
+  EXPECT_THAT(solution_issues_with("./inc/k.h", "/etc/k.h"), HasSubstr("leaves the solution"));
+  EXPECT_THAT(solution_issues_with("./inc/k.h", "k.cpp"), HasSubstr("two sources"));
+  EXPECT_THAT(solution_issues_with("int y;", ""), HasSubstr("must not be empty"));
+  EXPECT_THAT(solution_issues_with("\"author\":\"a\",", ""), HasSubstr("`author` is missing"));
+  EXPECT_THAT(solution_issues_with("\"language\"", "\"binding\":\"pybind\",\"language\""),
               HasSubstr("unknown binding"));
-  EXPECT_THAT(issues_with("\"language\"", "\"dependencies\":null,\"language\""),
+  EXPECT_THAT(solution_issues_with("\"language\"", "\"dependencies\":null,\"language\""),
               HasSubstr("warning"));
 }
 

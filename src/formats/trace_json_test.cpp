@@ -24,7 +24,7 @@ std::string evaluation(const std::string& status, const std::string& correctness
       R"({{"status":"{}","environment":{{"hardware":"h","libs":{{"a":"1"}}}},"timestamp":"t","correctness":{},"performance":{}}})",
       status, correctness, performance);
 }
-std::string issues_of(const std::string& text) {
+std::string trace_issues_of(const std::string& text) {
   Issues issues;
   const bool read = decode_trace(text, "t.jsonl", 3, issues).has_value();
   EXPECT_EQ(read, !has_errors(issues));
@@ -55,7 +55,7 @@ TEST(TraceJson, WorkloadLine) {
 
 TEST(TraceJson, WorkloadErrors) {
   const auto with = [](const std::string& workload) {
-    return issues_of(R"({"definition":"d","workload":)" + workload + "}");
+    return trace_issues_of(R"({"definition":"d","workload":)" + workload + "}");
   };
   EXPECT_THAT(with(R"({"uuid":"","axes":{},"inputs":{}})"),
               HasSubstr("error t.jsonl:3:38: `uuid` must not be empty"));
@@ -77,24 +77,24 @@ TEST(TraceJson, WorkloadErrors) {
 
 TEST(TraceJson, CrossRulesOfStatus) {
   const std::string c = R"({"max_relative_error":0})", p = R"({"latency_ms":1})";
-  EXPECT_EQ(issues_of(line(evaluation("PASSED", c, p))), "");
-  EXPECT_EQ(issues_of(line(evaluation("INCORRECT_NUMERICAL", c, "null"))), "");
+  EXPECT_EQ(trace_issues_of(line(evaluation("PASSED", c, p))), "");
+  EXPECT_EQ(trace_issues_of(line(evaluation("INCORRECT_NUMERICAL", c, "null"))), "");
   for (const char* status :
        {"RUNTIME_ERROR", "COMPILE_ERROR", "TIMEOUT", "INCORRECT_SHAPE", "INCORRECT_DTYPE"}) {
-    EXPECT_EQ(issues_of(line(evaluation(status, "null", "null"))), "");
-    EXPECT_THAT(issues_of(line(evaluation(status, c, "null"))),
+    EXPECT_EQ(trace_issues_of(line(evaluation(status, "null", "null"))), "");
+    EXPECT_THAT(trace_issues_of(line(evaluation(status, c, "null"))),
                 HasSubstr("excludes `correctness`"));
-    EXPECT_THAT(issues_of(line(evaluation(status, "null", p))),
+    EXPECT_THAT(trace_issues_of(line(evaluation(status, "null", p))),
                 HasSubstr("excludes `performance`"));
   }
-  EXPECT_THAT(issues_of(line(evaluation("PASSED", "null", p))), HasSubstr("needs `correctness`"));
-  EXPECT_THAT(issues_of(line(evaluation("PASSED", c, "null"))), HasSubstr("needs `performance`"));
-  EXPECT_THAT(issues_of(line(evaluation("INCORRECT_NUMERICAL", c, p))),
+  EXPECT_THAT(trace_issues_of(line(evaluation("PASSED", "null", p))), HasSubstr("needs `correctness`"));
+  EXPECT_THAT(trace_issues_of(line(evaluation("PASSED", c, "null"))), HasSubstr("needs `performance`"));
+  EXPECT_THAT(trace_issues_of(line(evaluation("INCORRECT_NUMERICAL", c, p))),
               HasSubstr("excludes `performance`"));
-  EXPECT_THAT(issues_of(line(evaluation("CRASH", "null", "null"))),
+  EXPECT_THAT(trace_issues_of(line(evaluation("CRASH", "null", "null"))),
               HasSubstr("unknown status `CRASH`"));
-  EXPECT_THAT(issues_of(line("null")), HasSubstr("warning"));
-  EXPECT_THAT(issues_of(line(evaluation("TIMEOUT", "null", "null"), "null")),
+  EXPECT_THAT(trace_issues_of(line("null")), HasSubstr("warning"));
+  EXPECT_THAT(trace_issues_of(line(evaluation("TIMEOUT", "null", "null"), "null")),
               HasSubstr("names no solution"));
 }
 
@@ -119,9 +119,9 @@ TEST(TraceJson, NonFiniteFiguresInEverySpelling) {
     EXPECT_THAT(encode_trace(*t).value(), HasSubstr(R"("max_absolute_error":"NaN")"));
   }
   EXPECT_THAT(
-      issues_of(line(evaluation("INCORRECT_NUMERICAL", R"({"max_absolute_error":-1})", "null"))),
+      trace_issues_of(line(evaluation("INCORRECT_NUMERICAL", R"({"max_absolute_error":-1})", "null"))),
       HasSubstr("0 or more"));
-  EXPECT_THAT(issues_of(line(evaluation("PASSED", "{}", R"({"latency_ms":Infinity})"))),
+  EXPECT_THAT(trace_issues_of(line(evaluation("PASSED", "{}", R"({"latency_ms":Infinity})"))),
               HasSubstr("finite"));
 }
 

@@ -11,8 +11,8 @@ namespace kw {
 namespace {
 
 const std::vector<std::string> workload_keys{"uuid", "axes", "inputs", "x_kernwright"};
-const std::vector<std::string> input_keys{"type", "value", "path", "tensor_key"};
-const std::vector<std::string> ext_keys{"weight"};
+const std::vector<std::string> workload_input_keys{"type", "value", "path", "tensor_key"};
+const std::vector<std::string> workload_ext_keys{"weight"};
 
 ScalarInput decode_scalar(ObjectReader& r, const std::string& name) {
   ScalarInput s;
@@ -57,19 +57,19 @@ InputSpec decode_input(Decoding& decoding, const std::string& name, const Json& 
                                                           : "random";
   if (type == "random") {
     RandomInput random;
-    random.unknown = decoding.unknown_keys(r, input_keys);
+    random.unknown = decoding.unknown_keys(r, workload_input_keys);
     return random;
   }
   if (type == "scalar") {
     ScalarInput s = decode_scalar(r, name);
-    s.unknown = decoding.unknown_keys(r, input_keys);
+    s.unknown = decoding.unknown_keys(r, workload_input_keys);
     return s;
   }
   if (type == "safetensors") {
     SafetensorsInput s;
     s.path = r.string("path");
     s.tensor_key = r.string("tensor_key");
-    s.unknown = decoding.unknown_keys(r, input_keys);
+    s.unknown = decoding.unknown_keys(r, workload_input_keys);
     return s;
   }
   r.error("type", fmt::format("input `{}` has the unknown type `{}`", name, type),
@@ -116,7 +116,8 @@ Workload decode_workload_object(Decoding& decoding, const Json& j, const std::st
       const auto n = lenient_integer(value);
       if (!n || *n < 0)
         decoding.error(pointer_to(r.pointer("axes"), name),
-                       fmt::format("axis `{}` must be an integer, 0 or more", name));
+                       fmt::format("axis `{}` must be an integer, 0 or more", name),
+                       "give the size as a plain number");
       w.axes.emplace_back(name, n.value_or(0));
     }
   if (const Json* inputs = r.object("inputs"))
@@ -128,7 +129,7 @@ Workload decode_workload_object(Decoding& decoding, const Json& j, const std::st
     w.weight = e.number_or("weight", 1);
     if (!(w.weight > 0) || std::isinf(w.weight))
       e.error("weight", "the weight of a workload must be a finite number above 0");
-    const std::string rest = decoding.unknown_keys(e, ext_keys);
+    const std::string rest = decoding.unknown_keys(e, workload_ext_keys);
     w.unknown = rest.empty() ? rest : fmt::format(R"({{"x_kernwright":{}}})", rest);
   }
   const std::string rest = decoding.unknown_keys(r, workload_keys);

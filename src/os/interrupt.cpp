@@ -8,12 +8,12 @@
 namespace kw {
 namespace {
 
-std::atomic<bool> flag{false};
+std::atomic<bool> asked{false};
 static_assert(std::atomic<bool>::is_always_lock_free); // it is written in a signal handler
 
 void on_signal(int signal) {
   const int saved_errno = errno;
-  if (flag.exchange(true))
+  if (asked.exchange(true))
     ::_exit(128 + signal);
   static constexpr char text[] = "\ninterrupted: finishing the current step (again to stop now)\n";
   [[maybe_unused]] const ssize_t ignored = ::write(STDERR_FILENO, text, sizeof text - 1);
@@ -31,13 +31,13 @@ void install_interrupt_handler() {
 }
 
 const std::atomic<bool>& interrupt_flag() {
-  return flag;
+  return asked;
 }
 void request_interrupt() {
-  flag.store(true);
+  asked.store(true);
 }
 void clear_interrupt() {
-  flag.store(false);
+  asked.store(false);
 }
 
 } // namespace kw

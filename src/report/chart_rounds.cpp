@@ -10,7 +10,7 @@
 namespace kw {
 namespace {
 
-constexpr double width = 960, panel_width = 320, panel_height = 190;
+constexpr double panel_width = 320, panel_height = 190;
 constexpr std::size_t columns = 3, max_panels = 12;
 // The least gain that counts (the e-gate's default); drawn for orientation.
 constexpr double minimum_effect = 1.02;
@@ -73,7 +73,7 @@ Svg draw_rounds(const std::vector<PairedTiming>& timings,
                 const std::map<std::string, std::string>& axes) {
   const std::size_t shown = std::min(timings.size(), max_panels);
   const std::size_t rows = (shown + columns - 1) / columns;
-  Svg svg(width, std::max(1.0, static_cast<double>(rows)) * panel_height,
+  Svg svg(chart_width, std::max(1.0, static_cast<double>(rows)) * panel_height,
           "Paired ratios, round by round",
           fmt::format("Baseline time over candidate time of the same round, {} workloads; dashed "
                       "line: the least gain that counts.",

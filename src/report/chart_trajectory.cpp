@@ -9,7 +9,7 @@
 namespace kw {
 namespace {
 
-constexpr double width = 960, left = 70, right = 30, top = 40, plot_height = 270, lane_height = 20;
+constexpr double left = 70, right_margin = 30, top_margin = 40, plot_height = 270, lane_height = 20;
 
 bool is_plotted(const ReportProbe& p) {
   return p.speedup && std::isfinite(*p.speedup) && *p.speedup > 0;
@@ -75,35 +75,35 @@ Svg draw_trajectory(const OptimizeReport& report, TrajectoryAxis axis) {
   for (const ReportProbe& p : report.probes)
     last = std::max(last, position(p));
   const Range range = speedup_range(report.probes);
-  const double bottom = top + plot_height;
+  const double bottom = top_margin + plot_height;
   const double lanes_end = bottom + static_cast<double>(lanes.size()) * lane_height;
-  const Scale x{0, std::max(last, 1.0), left, width - right};
-  const Scale y{range.low, range.high, bottom - 6, top + 6, true};
+  const Scale x{0, std::max(last, 1.0), left, chart_width - right_margin};
+  const Scale y{range.low, range.high, bottom - 6, top_margin + 6, true};
 
   const auto plotted = std::ranges::count_if(report.probes, is_plotted);
-  Svg svg(width, lanes_end + 46, by_time ? "Speed-up over time" : "Speed-up over probes",
+  Svg svg(chart_width, lanes_end + 46, by_time ? "Speed-up over time" : "Speed-up over probes",
           fmt::format("{} probes, {} of them timed, over {}.", report.probes.size(), plotted,
                       clock_text(report.wall_seconds)));
 
   for (const double tick : log_ticks(range.low, range.high, 6)) {
-    svg.line(left, y.at(tick), width - right, y.at(tick), "grid");
+    svg.line(left, y.at(tick), chart_width - right_margin, y.at(tick), "grid");
     svg.text(left - 10, y.at(tick) + 4, fmt::format("{:.4g}x", tick), "small", "end");
   }
   for (std::size_t i = 0; i < lanes.size(); ++i) {
     const double lane_top = bottom + static_cast<double>(i) * lane_height;
-    svg.rect(left, lane_top + 3, width - right - left, lane_height - 4, "lane", {}, 3);
+    svg.rect(left, lane_top + 3, chart_width - right_margin - left, lane_height - 4, "lane", {}, 3);
     svg.text(left - 10, lane_top + lane_height / 2 + 5, lanes[i].substr(0, 12), "small", "end");
   }
-  svg.line(left, bottom, width - right, bottom, "axis");
+  svg.line(left, bottom, chart_width - right_margin, bottom, "axis");
   for (const double tick : by_time ? time_ticks(x.high, 8) : nice_ticks(0, x.high, 8)) {
     svg.line(x.at(tick), lanes_end, x.at(tick), lanes_end + 4, "axis");
     svg.text(x.at(tick), lanes_end + 18, by_time ? clock_text(tick) : fmt::format("{:.0f}", tick),
              "small", "middle");
   }
-  svg.text((left + width - right) / 2, lanes_end + 38, by_time ? "time (min:s)" : "probe", "small",
+  svg.text((left + chart_width - right_margin) / 2, lanes_end + 38, by_time ? "time (min:s)" : "probe", "small",
            "middle");
-  svg.line(left, y.at(1), width - right, y.at(1), "one");
-  svg.text(width - right, y.at(1) - 5, "baseline " + report.baseline, "small", "end");
+  svg.line(left, y.at(1), chart_width - right_margin, y.at(1), "one");
+  svg.text(chart_width - right_margin, y.at(1) - 5, "baseline " + report.baseline, "small", "end");
 
   std::vector<std::pair<double, double>> best = {{x.at(0), y.at(1)}};
   double champion = 1;
@@ -140,7 +140,7 @@ Svg draw_trajectory(const OptimizeReport& report, TrajectoryAxis axis) {
     }
 
   // The last promotion is always labelled; earlier ones where there is room.
-  double free_x = width;
+  double free_x = chart_width;
   for (auto p = report.probes.rbegin(); p != report.probes.rend(); ++p) {
     if (!is_plotted(*p) || p->decision != "promote" || x.at(position(*p)) > free_x)
       continue;

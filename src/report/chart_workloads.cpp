@@ -11,7 +11,7 @@
 namespace kw {
 namespace {
 
-constexpr double width = 960, right = 170, top = 66, row_height = 30, bar_height = 14;
+constexpr double right = 170, top = 66, row_height = 30, bar_height = 14;
 constexpr std::size_t max_rows = 60, max_label = 40;
 constexpr std::array peer_css = {"peer0", "peer1", "peer2", "peer3"};
 
@@ -59,9 +59,9 @@ Svg draw_workloads(const OptimizeReport& report) {
     longest = std::max(longest, text_width(shorten(label(*w), max_label), 11.5));
   const double left = longest + 84;
   const double bottom = top + static_cast<double>(rows.size()) * row_height;
-  const Scale x{low, high, left, width - right, true};
+  const Scale x{low, high, left, chart_width - right, true};
   Svg svg(
-      width, bottom + 12, "Speed-up per workload",
+      chart_width, bottom + 12, "Speed-up per workload",
       fmt::format("Champion against baseline {} on {} workloads.", report.baseline, rows.size()));
 
   for (const double tick : log_ticks(low, high, 6)) {
@@ -108,9 +108,9 @@ Svg draw_workloads(const OptimizeReport& report) {
           svg.diamond(x.at(r), middle, 5.5, peer_css[p % peer_css.size()],
                       fmt::format("{}: {} ({} the baseline)", report.peers[p],
                                   duration_text(peer->second), ratio_text(r)));
-    svg.text(width - right + 66, middle + 4, ratio_text(w->speedup), "strong", "end");
+    svg.text(chart_width - right + 66, middle + 4, ratio_text(w->speedup), "strong", "end");
     if (w->bound_fraction > 0)
-      svg.text(width - 8, middle + 4, share_text(w->bound_fraction) + " of bound", "small", "end");
+      svg.text(chart_width - 8, middle + 4, share_text(w->bound_fraction) + " of bound", "small", "end");
     y += row_height;
   }
 

@@ -8,6 +8,8 @@
 
 namespace kw {
 
+inline constexpr double chart_width = 960;
+
 enum class TrajectoryAxis { seconds, probes };
 
 /// Every probe, and the best so far as a step line. Speed-up against the baseline, logarithmic;

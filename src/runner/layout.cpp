@@ -8,7 +8,7 @@
 namespace kw {
 namespace {
 
-constexpr std::size_t page = protocol::page;
+using protocol::page;
 constexpr std::size_t alignment = 64; // what the kernel's contract promises for every pointer
 
 /// Bytes of the accessible pages; an empty buffer gets one, so that its pointer is valid.

@@ -10,7 +10,7 @@
 
 namespace kw {
 namespace {
-constexpr std::string_view schema_name = "kernwright.tuner/1";
+constexpr std::string_view state_schema = "kernwright.tuner/1";
 } // namespace
 
 std::string Tuner::state() const {
@@ -32,7 +32,7 @@ std::string Tuner::state() const {
     journal.push_back(std::move(entry));
   }
   // The seed as text: JSON readers elsewhere round 64-bit numbers.
-  const Json document = {{"schema", schema_name},
+  const Json document = {{"schema", state_schema},
                          {"algorithm", name(options_.algorithm)},
                          {"seed", std::to_string(options_.seed)},
                          {"prior", std::move(prior)},
@@ -51,9 +51,9 @@ Result<Tuner> Tuner::resume(const SpaceSet& set, std::string_view state) {
     return damaged("The stored state of the tuner is not a JSON object");
   std::vector<Error> errors;
   ObjectReader reader(document, source, "", errors);
-  if (const std::string schema = reader.string("schema"); schema != schema_name)
+  if (const std::string schema = reader.string("schema"); schema != state_schema)
     return damaged(fmt::format("The stored state has the schema \"{}\" instead of \"{}\"", schema,
-                               schema_name));
+                               state_schema));
   TunerOptions options;
   const std::string algorithm = reader.string("algorithm");
   const std::string seed = reader.string("seed");

@@ -166,7 +166,7 @@ def {name}({params}):
 
 try:
     _ops = torch.library.Library("kernwright", "FRAGMENT")
-except ValueError:  # torch before 2.0: one such module in a process
+except ValueError:  # torch before 2.0 allows one definition of a namespace per process
     _ops = torch.library.Library("kernwright", "DEF")
 _ops.define("{name}({schema_in}) -> {result_types}")
 _ops.impl("{name}", {name}, "CPU")

@@ -20,13 +20,6 @@
 namespace kw {
 namespace {
 
-Status first_error(const Issues& issues) {
-  for (const Issue& i : issues)
-    if (i.severity == Severity::error)
-      return fail(i.error);
-  return {};
-}
-
 /// "m=16" or the beginning of a uuid.
 bool matches(const Workload& workload, const std::string& filter) {
   const std::size_t equals = filter.find('=');
@@ -56,18 +49,6 @@ Result<std::vector<std::byte>> read_tensor(const std::string& root, const Safete
   return fail(ErrorKind::not_found, fmt::format("no tensor `{}` in the file", input.tensor_key), "correct tensor_key in the workload", path);
 }
 
-/// The name of the only extern "C" function that a source defines; "" when there are none or several.
-std::string only_entry(const std::string& text) {
-  static const std::regex pattern(R"re(extern\s*"C"\s+[A-Za-z_][\w:\s\*]*?\b([A-Za-z_]\w*)\s*\([^;{]*\{)re");
-  std::string found;
-  for (std::sregex_iterator it(text.begin(), text.end(), pattern), end; it != end; ++it) {
-    if (!found.empty() && found != (*it)[1].str())
-      return {};
-    found = (*it)[1].str();
-  }
-  return found;
-}
-
 /// The definition that `wanted` is a typo or the beginning of; "" when none is.
 std::string nearest(const std::string& wanted, const TraceSet& set) {
   std::vector<std::string> names;
@@ -89,6 +70,17 @@ std::string folder_of(const std::string& operators, const std::string& definitio
 }
 
 } // namespace
+
+std::string only_entry(const std::string& text) {
+  static const std::regex pattern(R"re(extern\s*"C"\s+[A-Za-z_][\w:\s\*]*?\b([A-Za-z_]\w*)\s*\([^;{]*\{)re");
+  std::string found;
+  for (std::sregex_iterator it(text.begin(), text.end(), pattern), end; it != end; ++it) {
+    if (!found.empty() && found != (*it)[1].str())
+      return {};
+    found = (*it)[1].str();
+  }
+  return found;
+}
 
 Result<TraceSet> load_operators(const Workspace& workspace) {
   KW_TRY(Loaded loaded, load_any(workspace.operators));

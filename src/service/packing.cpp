@@ -8,13 +8,6 @@
 namespace kw {
 namespace {
 
-Status first_error(const Issues& issues) {
-  for (const Issue& i : issues)
-    if (i.severity == Severity::error)
-      return fail(i.error);
-  return {};
-}
-
 Packed describe(const Solution& solution) { return {.name = solution.name, .fib_hash = fib_hash(solution), .sources = solution.sources.size()}; }
 
 } // namespace

@@ -90,7 +90,9 @@ Result<std::vector<std::string>> ship_trace_set(const Workspace& workspace, cons
     if (d.ext.baseline) {
       KW_TRY(Solution baseline, baseline_solution(d));
       baseline.name = d.name + "_" + baseline.name;
-      set.solutions.push_back(std::move(baseline));
+      // A set that was exported before holds it already.
+      if (std::none_of(set.solutions.begin(), set.solutions.end(), [&](const Solution& s) { return s.name == baseline.name; }))
+        set.solutions.push_back(std::move(baseline));
     }
   std::vector<Probe> probes;
   if (with_traces) {

@@ -17,7 +17,6 @@
 namespace kw {
 namespace {
 
-constexpr std::uint64_t page = 4096;
 
 class Judge {
  public:
@@ -102,14 +101,14 @@ class Judge {
       if (p.p_type == PT_GNU_RELRO) {
         ++count;
         if (p.p_vaddr < (std::uint64_t{1} << 32) && p.p_memsz < (std::uint64_t{1} << 32))
-          relro = {p.p_vaddr / page * page, (p.p_vaddr + p.p_memsz) / page * page};
+          relro = {p.p_vaddr / elf_page * elf_page, (p.p_vaddr + p.p_memsz) / elf_page * elf_page};
       }
     if (count > 1)
       refuse("malformed", "two RELRO segments", "build it with kernwright");
     for (const Elf64_Phdr& p : image_.segments) {
       if (p.p_type != PT_LOAD || (p.p_flags & PF_W) == 0 || p.p_memsz == 0)
         continue;
-      const Range pages{p.p_vaddr / page * page, (p.p_vaddr + p.p_memsz + page - 1) / page * page};
+      const Range pages{p.p_vaddr / elf_page * elf_page, (p.p_vaddr + p.p_memsz + elf_page - 1) / elf_page * elf_page};
       if (pages.begin >= relro.begin && pages.end <= relro.end)
         continue;
       name_state(p, relro);

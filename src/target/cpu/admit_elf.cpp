@@ -8,7 +8,6 @@
 namespace kw {
 namespace {
 
-constexpr std::uint64_t page = 4096;
 constexpr std::uint64_t max_memory = std::uint64_t{64} << 20; ///< of all segments together
 constexpr std::size_t max_symbols = 4096;
 constexpr std::size_t max_relocations = 1 << 16;
@@ -74,12 +73,12 @@ class Parser {
         continue;
       if (p.p_filesz > p.p_memsz || p.p_memsz > max_memory || p.p_vaddr > max_memory)
         return malformed("a segment is larger than 64 MiB or than its memory");
-      if (p.p_offset % page != p.p_vaddr % page)
+      if (p.p_offset % elf_page != p.p_vaddr % elf_page)
         return malformed("a segment is not page-congruent");
       // Two segments in one page would make the protections of one apply to the other.
-      if (p.p_vaddr / page * page < end)
+      if (p.p_vaddr / elf_page * elf_page < end)
         return malformed("segments overlap or are out of order");
-      end = (p.p_vaddr + p.p_memsz + page - 1) / page * page;
+      end = (p.p_vaddr + p.p_memsz + elf_page - 1) / elf_page * elf_page;
       memory += p.p_memsz;
     }
     if (memory > max_memory)

@@ -17,6 +17,8 @@
 
 namespace kw {
 
+inline constexpr std::uint64_t elf_page = 4096;
+
 struct ElfSymbol {
   std::string name;
   Elf64_Sym raw{};

@@ -32,7 +32,7 @@ class Evaluating(Case):
         self.assertEqual((verdict["gate"], verdict["trials"], verdict["finding"]), ("smoke", 5, "NONE"))
         self.assertEqual(verdict["build"]["outcome"], "pass")
         # 1 - 0.05^(1/5): what five clean trials prove.
-        self.assertAlmostEqual(verdict["failure_rate_bound"], 1 - 0.05 ** 0.2, places=6)
+        self.assertEqual(verdict["failure_rate_bound"], 1)  # smoke proves nothing
 
     def test_entry_must_be_named_when_there_are_several(self):
         two = softmax() + 'extern "C" int second(const float*, float*, std::int64_t, std::int64_t) { return 0; }\n'

@@ -39,12 +39,12 @@ class Checking(Case):
         path = self.write("thing.definition.json", UNKNOWN_AXIS)
         (issue,) = self.issues(FAILS, path)
         self.assertEqual(issue["severity"], "error")
-        self.assertTrue(issue["where"].endswith("thing.definition.json:3:31"), issue["where"])
+        self.assertTrue(issue["where"].endswith("thing.definition.json:3:30"), issue["where"])
         self.assertIn("axis `rowz`, which is not declared", issue["message"])
         self.assertEqual(issue["remedy"], "did you mean `rows`?")
         # And where somebody wants to use it.
         outcome = kernwright("optimize", path)
-        self.expect(outcome, BAD_INPUT, "thing.definition.json:3:31", "remedy: did you mean `rows`?")
+        self.expect(outcome, BAD_INPUT, "thing.definition.json:3:30", "remedy: did you mean `rows`?")
 
     def test_broken_definitions(self):
         def change(**more):
@@ -56,7 +56,7 @@ class Checking(Case):
             ("no_outputs", change(outputs={}), "output"),
             ("no_run", change(reference="def walk(x):\n    return x\n"), "run"),
             ("axis_type", change(axes={"rows": {"type": "variable"}, "n": {"type": "const", "value": 4}}), "variable"),
-            ("value", change(axes={"rows": {"type": "var"}, "n": {"type": "const", "value": -4}}), "-4"),
+            ("value", change(axes={"rows": {"type": "var"}, "n": {"type": "const", "value": -4}}), "axis `n` is negative"),
             ("deep", "[" * 1000, "deep"),
             ("binary", "\x01\x02\x03", ""),
             ("empty", "", ""),
@@ -81,7 +81,7 @@ class Checking(Case):
         for name, text, says in [
             ("cut", first + "\n" + second[:-9], ":2"),
             ("axis", first.replace('"rows": 1', '"rowz": 1'), "rowz"),
-            ("negative", first.replace('"rows": 1', '"rows": -1'), "-1"),
+            ("negative", first.replace('"rows": 1', '"rows": -1'), "axis `rows` must be an integer, 0 or more"),
             ("input", first.replace('"x": {', '"q": {'), "`q`"),
             ("tensor", first.replace('{"type": "random"}', '{"type": "safetensors", "path": "none.safetensors", "tensor_key": "x"}', 1), "none.safetensors"),
             ("double", first + "\n" + first, "uuid"),

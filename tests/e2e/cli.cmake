@@ -1,0 +1,8 @@
+# SPDX-License-Identifier: Apache-2.0
+# The command line, driven as a user would: one test per topic, each with its own state and cache.
+foreach(topic archiving bad_kernels environment_faults evaluating file_formats optimizing)
+  add_test(NAME e2e.cli.${topic}
+           COMMAND /usr/bin/python3 -B ${CMAKE_CURRENT_LIST_DIR}/cli_e2e.py --bin $<TARGET_FILE:kernwright> ${topic})
+  # Timing holds a machine-wide lease, which another process may have for a while.
+  set_tests_properties(e2e.cli.${topic} PROPERTIES LABELS e2e TIMEOUT 300)
+endforeach()

@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`optimize`: whole, interrupted, killed, resumed. How fast anything is, is not asked here: a busy
+machine may leave timing undecided, and the outputs must be complete all the same."""
+import csv
+import html.parser
+import time
+
+from harness import *
+
+# Two cheap calls a trial and short windows: the whole run takes seconds on a busy machine, too.
+TINY = ["--workload", "rows=17", "--no-peers", "--gate", "gate", "--least-window", 1]
+
+
+class Page(html.parser.HTMLParser):
+    """Notes everything a self-contained page must not load."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.tags, self.loaded = set(), []
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.add(tag)
+        self.loaded += [value for name, value in attrs if name in ("src", "href") and not (value or "").startswith(("#", "data:"))]
+
+
+class Optimizing(Case):
+    def setUp(self):
+        super().setUp()
+        self.state = self.dir / "state"
+
+    def runs(self):
+        with_runs = sorted((self.state / "runs").glob("*")) if (self.state / "runs").is_dir() else []
+        return [p.name for p in with_runs]
+
+    def probes(self):
+        return self.run_expecting(HOLDS, "--state", self.state, "--json", "archive", "list", "--limit", 0).json["probes"]
+
+    def check_outputs(self, run):
+        folder = self.state / "runs" / run
+        page = Page((folder / "report.html").read_text())
+        self.assertEqual(page.loaded, [])
+        self.assertLessEqual({"html", "svg", "table"}, page.tags)
+        self.assertIn("softmax", (folder / "report.md").read_text())
+        with (folder / "probes.csv").open() as file:
+            rows = list(csv.DictReader(file))
+        archived = {p["id"] for p in self.probes() if p["run"] == run}
+        self.assertTrue(rows)
+        self.assertLessEqual({row["id"] for row in rows}, archived)
+        with (folder / "workloads.csv").open() as file:
+            self.assertIn("uuid", csv.DictReader(file).fieldnames)
+        return folder, rows, archived
+
+    def wait_for_probe(self, process, log, seconds=50):
+        """Until the first probe is reported, or the run is over."""
+        end = time.monotonic() + seconds
+        while time.monotonic() < end and process.poll() is None:
+            if any(line.split()[:1] == ["1"] for line in pathlib.Path(log).read_text().splitlines()):
+                return
+            time.sleep(0.02)
+        self.assertIsNone(process.poll(), pathlib.Path(log).read_text())
+
+    def resume(self, run, before):
+        """Goes on to the end without measuring again what is known."""
+        outcome = kernwright("--state", self.state, "--json", "optimize", "--resume", run)
+        self.assertIn(outcome.code, (HOLDS, FAILS), outcome.out + outcome.err)
+        self.assertEqual(outcome.json["run"], run)
+        self.assertFalse(outcome.json["interrupted"])
+        _, rows, archived = self.check_outputs(run)
+        self.assertLessEqual(before, archived)
+        self.assertLessEqual(before, {row["id"] for row in rows})
+        # The workloads of the run were kept: the resumed part judges no others.
+        for probe in archived:
+            verdict = self.run_expecting(HOLDS, "--state", self.state, "--json", "archive", "show", probe).json["verdict"]
+            self.assertLessEqual(len(verdict["workloads"]), 1)
+        self.run_expecting(HOLDS, "--state", self.state, "archive", "verify", says=["intact"])
+        error = self.error_of("--state", self.state, "optimize", "--resume", run)
+        self.assertIn("is finished", error["message"])
+
+    def test_a_whole_run(self):
+        outcome = kernwright("--state", self.state, "--json", "optimize", "softmax_f32", "--evaluations", 2, "--budget", "20s", *TINY)
+        self.assertIn(outcome.code, (HOLDS, FAILS), outcome.out + outcome.err)
+        result = outcome.json
+        self.assertEqual(result["promoted"], outcome.code == HOLDS)
+        folder, rows, archived = self.check_outputs(result["run"])
+        self.assertEqual(folder.resolve(), pathlib.Path(result["folder"]).resolve())
+        self.assertLessEqual(len(rows), 2)
+        records = self.run_expecting(HOLDS, "--state", self.state, "--json", "archive", "list").json["records"]
+        self.assertEqual(len(records), 1 if result["promoted"] else 0)
+        self.run_expecting(HOLDS, "--state", self.state, "archive", "verify", says=["intact"])
+        solution = folder / "solution.json"
+        if not solution.exists():
+            self.assertFalse(result["promoted"])
+            return
+        self.assertEqual(len(archived), len(rows) + 1)  # and the judgement of the winner as a whole
+        self.run_expecting(HOLDS, "--state", self.state, "evaluate", solution, "--gate", "smoke", "--workload", "rows=17", says=["CORRECT"])
+
+    def test_interrupt_and_resume(self):
+        process, log = start("--state", self.state, "optimize", "softmax_f32", "--evaluations", 4, "--budget", "30s", *TINY)
+        self.addCleanup(process.kill)
+        self.wait_for_probe(process, log)
+        children = descendants(process.pid)
+        code = stop(process, INT)
+        text = " ".join(pathlib.Path(log).read_text().split())
+        self.assertEqual(code, INTERRUPTED, text)
+        (run,) = self.runs()
+        self.assertIn(f"interrupted: nothing is lost. Continue with: kernwright optimize --resume {run}", text)
+        self.assertEqual([c for c in children if alive(c)], [])
+        _, rows, _ = self.check_outputs(run)
+        self.resume(run, {row["id"] for row in rows})
+
+    def test_kill_and_resume(self):
+        process, log = start("--state", self.state, "optimize", "softmax_f32", "--evaluations", 4, "--budget", "30s", *TINY)
+        self.addCleanup(process.kill)
+        self.wait_for_probe(process, log)
+        children = descendants(process.pid)
+        stop(process, KILL)
+        end = time.monotonic() + 5
+        while any(alive(c) for c in children) and time.monotonic() < end:
+            time.sleep(0.05)
+        self.assertEqual([c for c in children if alive(c)], [], "processes outlive a killed judge")
+        self.run_expecting(HOLDS, "--state", self.state, "archive", "verify", says=["intact"])
+        before = {p["id"] for p in self.probes()}
+        self.assertTrue(before, "a reported probe is lost")
+        (run,) = {p["run"] for p in self.probes()}
+        self.resume(run, before)
+
+
+if __name__ == "__main__":
+    unittest.main()
