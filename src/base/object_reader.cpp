@@ -145,7 +145,7 @@ std::string ObjectReader::string(std::string_view key) {
     return {};
   }
   if (v->get_ref<const std::string&>().empty())
-    error(key, fmt::format("`{}` must not be empty", key));
+    error(key, fmt::format("`{}` must not be empty", key), "give it a value");
   return v->get<std::string>();
 }
 

@@ -5,10 +5,25 @@
 #include "formats/solution_json.hpp"
 #include "os/files.hpp"
 
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
 namespace kw {
 namespace {
 
 Packed describe(const Solution& solution) { return {.name = solution.name, .fib_hash = fib_hash(solution), .sources = solution.sources.size()}; }
+
+/// JSON strings are TOML basic strings.
+std::string config_text(const Solution& s) {
+  const auto quoted = [](const std::string& text) { return nlohmann::json(text).dump(); };
+  std::string out = fmt::format("[solution]\nname = {}\ndefinition = {}\nauthor = {}\n\n[build]\nlanguage = {}\nentry_point = {}\n"
+                                "destination_passing_style = {}\n",
+                                quoted(s.name), quoted(s.definition), quoted(s.author), quoted(s.spec.language), quoted(s.spec.entry_point),
+                                s.spec.destination_passing_style);
+  if (s.spec.binding)
+    out += fmt::format("binding = {}\n", quoted(*s.spec.binding));
+  return out;
+}
 
 } // namespace
 
@@ -36,6 +51,9 @@ Result<Packed> unpack_to_folder(const std::string& from, const std::string& fold
   if (!solution)
     return fail(solution.error());
   KW_CHECK(unpack_solution(*solution, folder));
+  // With its configuration beside them the sources can be packed, or judged, as they lie there.
+  if (const std::string config = join_path(folder, "config.toml"); !is_file(config))
+    KW_CHECK(write_file_atomic(config, config_text(*solution)));
   return describe(*solution);
 }
 

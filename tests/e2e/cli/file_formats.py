@@ -202,7 +202,7 @@ entry_point = "kernel.cpp::kernel"
 
     def test_paths_that_leave_the_folder_are_refused(self):
         good = json.loads(self.packed().read_text())
-        for evil in ("../evil.cpp", "/tmp/kernwright-evil.cpp", "a/../../evil.cpp", "a//b.cpp", "./evil.cpp", ""):
+        for evil in ("../evil.cpp", "/tmp/kernwright-evil.cpp", "a/../../evil.cpp", ""):
             with self.subTest(evil):
                 path = self.write("evil.json", json.dumps({**good, "sources": [*good["sources"], {"path": evil, "content": "int evil;"}]}))
                 error = self.error_of("unpack", path, "-o", self.dir / "box" / "in")
