@@ -288,8 +288,8 @@ Result<double> divide(const std::string& op, double a, double b) {
 
 Result<double> value_of(const Node& n, const Bindings& names);
 
-Result<double> apply(const Node& n, const Bindings& names) {
-  KW_TRY(double left, value_of(*n.operands[0], names));
+/// `left` combined with the further operands of one node.
+Result<double> combine(const Node& n, double left, const Bindings& names) {
   for (std::size_t i = 1; i < n.operands.size(); ++i) {
     KW_TRY(const double right, value_of(*n.operands[i], names));
     if (n.word == "+")
@@ -305,6 +305,21 @@ Result<double> apply(const Node& n, const Bindings& names) {
     else {
       KW_TRY(left, divide(n.word, left, right));
     }
+  }
+  return left;
+}
+
+/// A chain a + b + c ... leans to the left as deep as it is long: walked, not recursed into.
+Result<double> apply(const Node& n, const Bindings& names) {
+  std::vector<const Node*> chain{&n};
+  const Node* first = n.operands[0].get();
+  while (first->op == Node::Op::arithmetic) {
+    chain.push_back(first);
+    first = first->operands[0].get();
+  }
+  KW_TRY(double left, value_of(*first, names));
+  for (std::size_t i = chain.size(); i-- > 0;) {
+    KW_TRY(left, combine(*chain[i], left, names));
   }
   return left;
 }
