@@ -3,6 +3,9 @@
 // them, in one transaction with the chain value. A crash leaves at most an unnamed blob.
 #include "archive/sqlite_archive.hpp"
 
+#include <chrono>
+#include <thread>
+
 #include "archive/audit.hpp"
 #include "archive/blob_store.hpp"
 #include "archive/chain.hpp"
@@ -277,8 +280,18 @@ Result<std::unique_ptr<Archive>> open_sqlite_archive(const std::string& folder,
   const std::string path = join_path(folder, "archive.sqlite");
   if (!options.read_only)
     KW_CHECK(make_dirs(folder));
-  KW_TRY(Database db, options.read_only ? open_for_reading(path, options.busy_timeout_ms)
-                                        : open_for_writing(path, options.busy_timeout_ms));
+  // SQLite answers "busy" at once, without its timeout, while another process creates the file or
+  // switches it to WAL: those moments are short, so asking again is the remedy.
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::milliseconds(options.busy_timeout_ms);
+  Result<Database> opened = fail(ErrorKind::timeout, "not opened");
+  for (;;) {
+    opened = options.read_only ? open_for_reading(path, options.busy_timeout_ms)
+                               : open_for_writing(path, options.busy_timeout_ms);
+    if (opened || opened.error().kind != ErrorKind::timeout || std::chrono::steady_clock::now() > deadline)
+      break;
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  KW_TRY(Database db, std::move(opened));
   return std::make_unique<SqliteArchive>(std::move(db), BlobStore(join_path(folder, "blobs")));
 }
 

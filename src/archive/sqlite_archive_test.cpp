@@ -191,7 +191,7 @@ TEST_F(SqliteArchiveTest, SecondWriterGetsAClearMessageAndLosesNothing) {
     ASSERT_TRUE(held);
     const Status busy = archive->put_probe(sample_probe("p1"), "{}");
     ASSERT_FALSE(busy);
-    EXPECT_EQ(busy.error().kind, ErrorKind::infrastructure);
+    EXPECT_EQ(busy.error().kind, ErrorKind::timeout);
     EXPECT_THAT(busy.error().message, HasSubstr("another process is writing"));
     EXPECT_THAT(busy.error().remedy, HasSubstr("--state DIR"));
     EXPECT_TRUE(must(archive->list_probes({})).empty()) << "reading goes on meanwhile";
