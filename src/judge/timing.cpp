@@ -22,6 +22,9 @@ constexpr int self_test_rounds = 12;
 /// FLOPs plus bytes of the workload it prefers: long enough to time, short enough to repeat.
 constexpr double self_test_size = 1e6;
 double distance(const BoundWorkload& w) { return std::abs(w.flops + w.bytes_read + w.bytes_written - self_test_size); }
+/// A single late stop in the calibration must not make windows of a second: work after `done` is also
+/// caught by the samples taken at once, so the window need not carry that alone.
+constexpr double most_window_ns = 20e6;
 constexpr double unfit_sigma = 0.10;
 /// Faster than this fraction of the physical floor is not a kernel, it is a bug in the evidence.
 constexpr double impossible_fraction = 0.8;
@@ -54,7 +57,7 @@ std::string word(GateDecision d) {
 Race Judge::make_race(std::vector<Contestant> contestants, const RaceOptions& options) {
   double window = options.least_window_ns;
   if (window <= 0)
-    window = calibration_ ? calibration_->least_window_ns() : 3e6;
+    window = calibration_ ? std::min(calibration_->least_window_ns(), most_window_ns) : 3e6;
   return {*trials_, workloads_, std::move(contestants), options, window, next_trial_, context_.stop};
 }
 
@@ -82,7 +85,7 @@ Status Judge::self_test(Subject& baseline, const RaceOptions& options, TimingEvi
   }
   evidence.protocol = options.warm ? "warm" : "cold";
   evidence.doorbell = session_->doorbell(definition_.ext.threads) == Doorbell::spin ? "spin" : "futex";
-  evidence.window_ns = options.least_window_ns > 0 ? options.least_window_ns : measured.least_window_ns();
+  evidence.window_ns = options.least_window_ns > 0 ? options.least_window_ns : std::min(measured.least_window_ns(), most_window_ns);
   evidence.windows_per_half = options.windows;
   evidence.aa_sigma = mad_sigma(ratios);
   evidence.fit = evidence.aa_sigma <= unfit_sigma && gate.decision() != GateDecision::faster;
