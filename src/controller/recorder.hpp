@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Turns a judgement into an archived probe: secret seed committed before, revealed after; every
-// attempt kept, with its raw samples as a blob.
+// attempt kept, its raw samples inside the verdict.
 #pragma once
 
 #include "archive/archive.hpp"

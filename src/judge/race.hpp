@@ -25,7 +25,6 @@ struct RaceOptions {
   int confirm_rounds = 21;     ///< over all process pairs
   int process_pairs = 3;
   double seconds = 0;          ///< stop adding rounds after this long; 0 = no limit
-  int threads = 1;
   std::vector<std::size_t> workloads; ///< which; empty = all
 };
 

@@ -122,7 +122,6 @@ Status Worker::judge_timing(Open& open, Subject& subject, Verdict& verdict) {
   race.warm = judge.definition().ext.protocol != "cold";
   race.seconds = options_.timing_seconds;
   race.least_window_ns = options_.least_window_ms * 1e6;
-  race.threads = judge.definition().ext.threads;
   if (archive_ != nullptr) {
     KW_TRY(const std::uint64_t attempts, archive_->attempts(judge.definition().name));
     race.gate.alpha_accept = std::min(race.gate.alpha_accept, spent_alpha(attempts + 1));

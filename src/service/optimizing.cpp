@@ -185,7 +185,6 @@ Result<OptimizeResult> run_optimize(const Workspace& workspace, const OptimizeRe
   Recorder recorder(*archive, clock, bench.environment, bench.judge->definition());
   recorder.run = run.id;
   options.race.warm = bench.judge->definition().ext.protocol != "cold";
-  options.race.threads = bench.judge->definition().ext.threads;
   if (options.peers)
     options.peer_list = peers_of(bench.judge->definition());
   Result<OptimizeOutcome> outcome = optimize(*bench.judge, baseline, spaces, recorder, options, earlier, request.hooks);

@@ -32,27 +32,25 @@ Result<RedteamCase> parse_case(const std::string& folder, const std::string& fil
   if (!parsed)
     return fail(ErrorKind::invalid_input, std::string(parsed.error().description()), "correct the TOML",
                 fmt::format("{}:{}", path, parsed.error().source().begin.line));
-  {
-    const toml::table& t = parsed.table();
-    c.title = t["title"].value_or(c.title);
-    c.why = t["why"].value_or(c.why);
-    c.definition = t["definition"].value_or(c.definition);
-    c.file = join_path(parent_path(path), t["file"].value_or(std::string("kernel.cpp")));
-    c.entry = t["entry"].value_or(c.entry);
-    c.gate = t["gate"].value_or(c.gate);
-    c.timing = t["timing"].value_or(c.timing);
-    c.max_gain = t["max_gain"].value_or(c.max_gain);
-    c.repeats = static_cast<int>(t["repeats"].value_or(std::int64_t{c.repeats}));
-    if (const toml::array* expected = t["expected"].as_array())
-      for (const auto& e : *expected)
-        c.expected.push_back(e.value_or(std::string{}));
-    if (const toml::array* tiers = t["tiers"].as_array())
-      for (const auto& tier : *tiers)
-        c.tiers.push_back(tier.value_or(std::string{}));
-    if (const toml::table* axes = t["axes"].as_table())
-      for (const auto& [key, value] : *axes)
-        c.axes.emplace_back(std::string(key.str()), value.value_or(std::int64_t{0}));
-  }
+  const toml::table& t = parsed.table();
+  c.title = t["title"].value_or(c.title);
+  c.why = t["why"].value_or(c.why);
+  c.definition = t["definition"].value_or(c.definition);
+  c.file = join_path(parent_path(path), t["file"].value_or(std::string("kernel.cpp")));
+  c.entry = t["entry"].value_or(c.entry);
+  c.gate = t["gate"].value_or(c.gate);
+  c.timing = t["timing"].value_or(c.timing);
+  c.max_gain = t["max_gain"].value_or(c.max_gain);
+  c.repeats = static_cast<int>(t["repeats"].value_or(std::int64_t{c.repeats}));
+  if (const toml::array* expected = t["expected"].as_array())
+    for (const auto& e : *expected)
+      c.expected.push_back(e.value_or(std::string{}));
+  if (const toml::array* tiers = t["tiers"].as_array())
+    for (const auto& tier : *tiers)
+      c.tiers.push_back(tier.value_or(std::string{}));
+  if (const toml::table* axes = t["axes"].as_table())
+    for (const auto& [key, value] : *axes)
+      c.axes.emplace_back(std::string(key.str()), value.value_or(std::int64_t{0}));
   if (c.definition.empty() || c.entry.empty() || c.expected.empty() || c.axes.empty())
     return fail(ErrorKind::invalid_input, "the case lacks definition, entry, axes or expected", "see redteam/README.md", path);
   return c;

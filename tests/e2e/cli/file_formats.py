@@ -211,6 +211,16 @@ entry_point = "kernel.cpp::kernel"
                 self.assertFalse((self.dir / "box" / "evil.cpp").exists() or os.path.exists("/tmp/kernwright-evil.cpp"))
                 self.assertEqual(kernwright("evaluate", path, "--gate", "smoke", "--workload", "rows=128").code, BAD_INPUT)
 
+    def test_odd_spellings_stay_inside_and_are_no_candidates(self):
+        """The format allows them, so they unpack, inside; the builder wants one spelling per file."""
+        good = json.loads(self.packed().read_text())
+        for number, (odd, lands) in enumerate((("a//b.cpp", "a/b.cpp"), ("./evil.cpp", "evil.cpp"))):
+            with self.subTest(odd):
+                path = self.write("odd.json", json.dumps({**good, "sources": [*good["sources"], {"path": odd, "content": "int odd;"}]}))
+                self.run_expecting(HOLDS, "unpack", path, "-o", self.dir / f"box{number}")
+                self.assertEqual((self.dir / f"box{number}" / lands).read_text(), "int odd;")
+                self.run_expecting(FAILS, "evaluate", path, "--gate", "smoke", "--workload", "rows=128", says=["no usable source path"])
+
     def test_a_link_does_not_lead_out(self):
         packed = self.packed()
         (self.dir / "outside").mkdir()
