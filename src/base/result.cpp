@@ -7,7 +7,8 @@
 namespace kw {
 
 std::string Error::text() const {
-  std::string out = where.empty() ? message : where + ": " + message;
+  // Messages that begin with the place need it only once.
+  std::string out = where.empty() || message.starts_with(where) ? message : where + ": " + message;
   if (!remedy.empty())
     out += "\n  remedy: " + remedy;
   return out;

@@ -2,6 +2,7 @@
 #include "formats/solution_files.hpp"
 
 #include "base/strings.hpp"
+#include "formats/exported_entry.hpp"
 #include "formats/solution_config.hpp"
 #include "formats/solution_json.hpp"
 #include "os/files.hpp"
@@ -82,14 +83,30 @@ Status add_sources(Solution& s, const std::string& folder, Issues& issues) {
   return {};
 }
 
+/// What nobody named is the only function that the sources export.
+Status infer_entry(Solution& s, const std::string& where) {
+  std::vector<std::string> found;
+  for (const SourceFile& f : s.sources)
+    for (const std::string& name : exported_functions(f.content))
+      found.push_back(f.path + "::" + name);
+  if (found.size() == 1) {
+    s.spec.entry_point = found[0];
+    return {};
+  }
+  return fail(ErrorKind::invalid_input,
+              found.empty() ? "the solution names no entry point, and its sources define no extern \"C\" function"
+                            : fmt::format("the solution names no entry point, and its sources define several extern \"C\" functions: {}",
+                                          fmt::join(found, ", ")),
+              "name the entry with --entry, or as entry_point = \"file::function\" in config.toml", where);
+}
+
 /// A bare function name belongs to the only file, or to the only one that mentions it.
 Status complete_entry(Solution& s, const std::string& where) {
   std::string& entry = s.spec.entry_point;
   if (entry.find("::") != std::string::npos)
     return {};
   if (entry.empty())
-    return fail(ErrorKind::invalid_input, "the solution has no entry point",
-                "give it as \"file::function\"", where);
+    return infer_entry(s, where);
   std::vector<std::string> holders;
   for (const SourceFile& f : s.sources)
     if (s.sources.size() == 1 || f.content.find(entry) != std::string::npos)
@@ -123,7 +140,7 @@ Result<Solution> pack_solution(const std::string& path, const PackOptions& optio
     const std::string folder = is_file(toml) && is_dir(inner) ? inner : path;
     KW_CHECK(add_sources(s, folder, issues));
   } else {
-    return fail(ErrorKind::not_found, fmt::format("{} does not exist", path),
+    return fail(ErrorKind::not_found, fmt::format("{} {}", path, fs::exists(path) ? "is neither a file nor a folder" : "does not exist"),
                 "name a source file, a folder or a solution.json", path);
   }
   const auto pick = [](const std::string& first, const std::string& second, std::string third) {
@@ -134,7 +151,7 @@ Result<Solution> pack_solution(const std::string& path, const PackOptions& optio
   s.definition = pick(options.definition, config.definition, "");
   if (s.definition.empty())
     return fail(ErrorKind::invalid_input, "the solution names no definition",
-                "say which definition it solves", path);
+                "name it with -d, or in config.toml; `kernwright check --list` shows the definitions", path);
   s.author = pick(options.author, config.author, "unknown");
   s.description = config.description;
   s.spec.entry_point = pick(options.entry_point, config.entry_point, "");

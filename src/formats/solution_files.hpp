@@ -20,7 +20,7 @@ struct PackOptions {
   std::string author;
   std::string language;
   std::string
-      entry_point; ///< "file::function"; a bare function name is looked for in the only source
+      entry_point; ///< "file::function", or a function alone; "" = the only one the sources export
   std::string binding;
   std::optional<bool> destination_passing_style;
 };

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "judge/trial.hpp"
 
+#include "runner/poison.hpp"
+
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -56,6 +58,18 @@ std::vector<double> doubles(std::span<const std::byte> bytes) {
   std::memcpy(out.data(), bytes.data(), out.size() * sizeof(double));
   return out;
 }
+
+/// The kernel never wrote the first bad element nor at least half of the bad ones: that says more
+/// than where they lie. A poisoned element may be right by chance, so `bad` need not hold them all.
+bool never_written(const BoundOutput& output, std::span<const std::byte> got, const CompareResult& c,
+                   std::uint32_t poison) {
+  const std::size_t pair = byte_size(output.dtype, 2), packed = pair == 1 ? 2 : 1; // float4: two in a byte
+  const std::size_t size = pair * packed / 2;
+  return holds_poison(got, size, c.first_bad / packed, poison) && 2 * packed * count_poisoned(got, size, poison) >= c.bad;
+}
+
+/// NaN has no sign worth printing.
+std::string figure(double v) { return std::isnan(v) ? "nan" : fmt::format("{:.9g}", v); }
 
 std::string end_sentence(const CallReport& report) {
   switch (report.end) {
@@ -358,12 +372,12 @@ TrialResult TrialRunner::check(const CallReport& report, const Expected& expecte
     m.at = coordinates(c.first_bad, output.shape);
     m.got = c.got, m.want = c.want, m.bound = c.bound;
     m.bad_elements = c.bad, m.elements = c.elements;
-    m.pattern = c.pattern;
+    m.pattern = never_written(output, report.outputs[i], c, key_.poison) ? "poison left" : c.pattern;
     result.finding = Finding::wrong;
-    result.detail = fmt::format("{} of {} elements of `{}` wrong on {} (inputs: {}), first at [{}]: got {:.9g}, "
-                                "should be {:.9g} within {:.3g}; pattern: {}",
+    result.detail = fmt::format("{} of {} elements of `{}` wrong on {} (inputs: {}), first at [{}]: got {}, "
+                                "should be {} within {:.3g}; pattern: {}",
                                 c.bad, c.elements, output.name, workload_->axes_text, m.input_class,
-                                fmt::join(m.at, ", "), c.got, c.want, c.bound, c.pattern);
+                                fmt::join(m.at, ", "), figure(c.got), figure(c.want), c.bound, m.pattern);
     result.mismatch = std::move(m);
     return result;
   }

@@ -132,7 +132,7 @@ Status Judge::verify(Subject& subject, const std::string& gate, Verdict& verdict
   std::vector<double> weights;
   for (const std::size_t i : order)
     weights.push_back(workloads_[i].workload.weight);
-  const std::vector<std::uint64_t> share = allocate_trials(size.trials + size.mined, weights);
+  const std::vector<std::uint64_t> share = allocate_trials(size.trials + size.extra, weights);
   const std::uint64_t total = std::accumulate(share.begin(), share.end(), std::uint64_t{0});
 
   verdict.workloads.clear();
@@ -164,8 +164,8 @@ Status Judge::verify(Subject& subject, const std::string& gate, Verdict& verdict
   verdict.correctness.summary =
       !size.evidence
           ? fmt::format("{} trials clean (smoke: feedback, not evidence)", verdict.trials)
-          : fmt::format("{} trials clean over {} workloads: failure rate < {:.2f} % at 95 %", verdict.trials,
-                        order.size(), 100 * verdict.failure_rate_bound);
+          : fmt::format("{} trials clean over {} workload{}: failure rate < {:.2f} % at 95 %", verdict.trials,
+                        order.size(), order.size() == 1 ? "" : "s", 100 * verdict.failure_rate_bound);
   return {};
 }
 

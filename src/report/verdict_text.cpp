@@ -116,8 +116,13 @@ void mismatch(Screen& screen, const Verdict& v, const VerdictView& view) {
   std::string place = axes != view.workload_axes.end() ? axes->second : m.workload;
   if (!m.input_class.empty())
     place += fmt::format(", inputs of class `{}`", m.input_class);
-  screen.note(fmt::format("workload {}: {}", place, mismatch_sentence(m)));
-  screen.note(mismatch_figures(m));
+  // The judge's own summary names the first bad element: once is enough.
+  if (v.correctness.summary.find("first at [") == std::string::npos) {
+    screen.note(fmt::format("workload {}: {}", place, mismatch_sentence(m)));
+    screen.note(mismatch_figures(m));
+  } else {
+    screen.note(fmt::format("trial {}: {}", m.trial, mismatch_figures(m)));
+  }
   if (const std::string hint = mismatch_hint(m); !hint.empty())
     screen.note(hint, Colour::dim);
 }

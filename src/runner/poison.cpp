@@ -10,6 +10,12 @@ namespace {
 constexpr std::uint32_t nan_word = 0xffc1'ffc1;   // NaN as float32, bfloat16, float16
 constexpr std::uint32_t large_word = 0x7149'f2ca; // 1e30 as float32, large in the 16-bit types
 
+std::uint32_t poison_word(std::uint32_t pattern) {
+  // Low mantissa bits only: a NaN stays a NaN, a large number large, in both halves of the word.
+  const std::uint32_t vary = (pattern / 2 & 0x1fU) * 0x0002'0002U;
+  return (pattern % 2 == 0 ? nan_word : large_word) ^ vary;
+}
+
 /// `begin` and the arena's start are multiples of 4 or the tail is cut.
 void fill_words(std::byte* begin, std::byte* end, std::uint32_t word) {
   for (; begin < end; begin += sizeof word)
@@ -38,9 +44,7 @@ template <class F> void for_slack(const BufferSpan& buffer, F f) {
 } // namespace
 
 void poison_output(std::byte* arena, const BufferSpan& buffer, std::uint32_t pattern) {
-  // Low mantissa bits only: a NaN stays a NaN, a large number large, in both halves of the word.
-  const std::uint32_t vary = (pattern / 2 & 0x1fU) * 0x0002'0002U;
-  const std::uint32_t word = (pattern % 2 == 0 ? nan_word : large_word) ^ vary;
+  const std::uint32_t word = poison_word(pattern);
   std::byte* begin = arena + buffer.offset;
   const std::size_t whole = buffer.bytes / 4 * 4;
   // Doubling copies: memcpy writes at memory speed, a loop of words may not.
@@ -53,6 +57,22 @@ void poison_output(std::byte* arena, const BufferSpan& buffer, std::uint32_t pat
   }
   if (buffer.bytes > 4096)
     fill_words(begin + whole, begin + buffer.bytes, word);
+}
+
+bool holds_poison(std::span<const std::byte> output, std::size_t size, std::uint64_t index,
+                  std::uint32_t pattern) {
+  const std::uint32_t twice[] = {poison_word(pattern), poison_word(pattern)};
+  const std::size_t at = index * size;
+  return at + size <= output.size() &&
+         std::memcmp(output.data() + at, reinterpret_cast<const std::byte*>(twice) + at % 4, size) == 0;
+}
+
+std::uint64_t count_poisoned(std::span<const std::byte> output, std::size_t size,
+                             std::uint32_t pattern) {
+  std::uint64_t count = 0;
+  for (std::uint64_t i = 0; i < output.size() / size; ++i)
+    count += holds_poison(output, size, i, pattern);
+  return count;
 }
 
 void fill_input_slack(std::byte* arena, const BufferSpan& buffer, std::uint64_t key) {

@@ -34,6 +34,24 @@ TEST_P(Poison, EvenIsNanOddIsLargeEverywhereAndNothingOutsideIsTouched) {
   }
 }
 
+TEST_P(Poison, UnwrittenElementsAreCountedAndWrittenOnesAreNot) {
+  for (const std::size_t size : {1U, 2U, 4U, 8U})
+    for (const std::uint32_t pattern : {0U, 1U, 38U, 63U}) {
+      poison_output(arena_.data(), buffer_, pattern);
+      const auto output = std::span(arena_).subspan(buffer_.offset, buffer_.bytes);
+      const std::uint64_t all = buffer_.bytes / size;
+      EXPECT_EQ(count_poisoned(output, size, pattern), all);
+      EXPECT_EQ(count_poisoned(output, size, pattern + 1), 0U) << "what another call left behind";
+      if (all == 0)
+        continue;
+      output[(all - 1) * size] ^= std::byte{0x10};
+      EXPECT_EQ(count_poisoned(output, size, pattern), all - 1);
+      EXPECT_FALSE(holds_poison(output, size, all - 1, pattern));
+      EXPECT_EQ(holds_poison(output, size, 0, pattern), all > 1);
+      EXPECT_FALSE(holds_poison(output, size, all, pattern)) << "past the end";
+    }
+}
+
 TEST_P(Poison, BrokenCanaryIsFoundWithItsDistance) {
   constexpr std::uint64_t key = 0x1234567;
   fill_canaries(arena_.data(), buffer_, key);

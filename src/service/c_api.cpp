@@ -202,7 +202,7 @@ std::string c_parameters(const Definition& definition) {
 }
 
 Result<ShippedLibrary> make_library(const Workspace& workspace, const Definition& definition, const Probe& probe) {
-  KW_TRY(Builder builder, Builder::open({.cache_dir = workspace.cache_dir + "/build"}));
+  KW_TRY(Builder builder, Builder::open({.cache_dir = workspace.cache_dir + "/build", .compiler = workspace.compiler}));
   const std::string entry = probe.solution.spec.entry_function();
   BuildRequest request;
   request.sources = probe.solution.sources;

@@ -48,7 +48,9 @@ Result<CheckReport> check(const Workspace& workspace, const std::string& path, b
   if (!run || has_errors(report.issues))
     return report;
   for (const Definition& d : loaded.set.definitions)
-    if (Status ran = run_definition(workspace, loaded.set, d); !ran) {
+    if (Status ran = run_definition(workspace, loaded.set, d); ran) {
+      report.baselines += d.ext.baseline.has_value();
+    } else {
       Error error = ran.error();
       error.where = d.file + (error.where.empty() ? "" : " (" + error.where + ")");
       report.issues.push_back({.severity = Severity::error, .error = std::move(error)});

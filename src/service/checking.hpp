@@ -13,6 +13,7 @@ namespace kw {
 struct CheckReport {
   std::vector<std::string> definitions;
   std::size_t workloads = 0, solutions = 0, traces = 0;
+  std::size_t baselines = 0; ///< built, run and found right
   Issues issues;
 };
 

@@ -25,11 +25,11 @@ std::string vector_words(const CpuInfo& cpu) {
   return out.empty() ? "no vector extensions" : out;
 }
 
-void add_compilers(DoctorReport& report) {
-  const Result<Compiler> gcc = probe_compiler("g++-12");
+void add_compilers(const Workspace& workspace, DoctorReport& report) {
+  const Result<Compiler> gcc = probe_compiler(workspace.compiler.empty() ? "g++-12" : workspace.compiler);
   if (gcc) {
     report.lines.push_back({"target cpu", "ready", fmt::format("{} · {}", gcc->describe(), vector_words(cpu_info())), "", false});
-  } else if (const Result<Compiler> any = probe_compiler()) {
+  } else if (const Result<Compiler> any = probe_compiler(workspace.compiler)) {
     report.lines.push_back({"target cpu", "ready", fmt::format("{} · {}", any->describe(), vector_words(cpu_info())),
                             "results are comparable only with the same compiler: apt-get install g++-12", false});
   } else {
@@ -120,10 +120,13 @@ Result<DoctorReport> doctor(const Workspace& workspace, const DoctorOptions& opt
   DoctorReport report;
   report.lines.push_back({"cpu", "", fmt::format("{} · L1 {} KiB, L2 {} KiB, last level {} KiB", cpu_info().describe(), cpu_info().cache_bytes(1) >> 10,
                                                  cpu_info().cache_bytes(2) >> 10, cpu_info().last_level_bytes() >> 10), "", false});
-  add_compilers(report);
+  add_compilers(workspace, report);
   add_sandbox(report);
   add_python(report);
   add_models(report);
+  for (const ResolvedSetting& p : workspace.resolved)
+    if (!p.value.empty())
+      report.lines.push_back({p.name, "", fmt::format("{} ({})", p.value, p.origin), "", false});
   if (options.quick)
     return report;
   KW_TRY(const FileLock lease, timing_lease("doctor"));

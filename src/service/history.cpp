@@ -27,6 +27,13 @@ Result<History> read_history(const Workspace& workspace, const ProbeFilter& filt
   return out;
 }
 
+Result<std::vector<Run>> read_runs(const Workspace& workspace, const std::string& definition) {
+  KW_TRY(const std::unique_ptr<Archive> archive, open_for_reading(workspace));
+  KW_TRY(std::vector<Run> runs, archive->list_runs());
+  std::erase_if(runs, [&](const Run& r) { return !definition.empty() && r.definition != definition; });
+  return runs;
+}
+
 Result<ArchivedProbe> find_entry(Archive& archive, const std::string& id) {
   if (const Result<Record> record = archive.find_record(id))
     return archive.get_probe(record->probe);

@@ -15,7 +15,6 @@
 #include <algorithm>
 #include <filesystem>
 #include <fmt/format.h>
-#include <regex>
 
 namespace kw {
 namespace {
@@ -24,7 +23,7 @@ namespace {
 bool matches(const Workload& workload, const std::string& filter) {
   const std::size_t equals = filter.find('=');
   if (equals == std::string::npos)
-    return workload.uuid.starts_with(filter);
+    return !filter.empty() && workload.uuid.starts_with(filter);
   for (const auto& [axis, value] : workload.axes)
     if (axis == filter.substr(0, equals) && std::to_string(value) == filter.substr(equals + 1))
       return true;
@@ -70,17 +69,6 @@ std::string folder_of(const std::string& operators, const std::string& definitio
 }
 
 } // namespace
-
-std::string only_entry(const std::string& text) {
-  static const std::regex pattern(R"re(extern\s*"C"\s+[A-Za-z_][\w:\s\*]*?\b([A-Za-z_]\w*)\s*\([^;{]*\{)re");
-  std::string found;
-  for (std::sregex_iterator it(text.begin(), text.end(), pattern), end; it != end; ++it) {
-    if (!found.empty() && found != (*it)[1].str())
-      return {};
-    found = (*it)[1].str();
-  }
-  return found;
-}
 
 Result<TraceSet> load_operators(const Workspace& workspace) {
   KW_TRY(Loaded loaded, load_any(workspace.operators));
@@ -133,12 +121,6 @@ Result<Solution> load_solution(const std::string& path, const std::string& defin
     if (definition.empty() && is_file(path))
       return fail(ErrorKind::invalid_input, "a bare source does not say which definition it solves",
                   "name it with -d; `kernwright check --list` shows the definitions", path);
-    if (entry.empty() && is_file(path)) {
-      KW_TRY(const std::string text, read_file(path, 4 << 20));
-      options.entry_point = only_entry(text);
-      if (options.entry_point.empty())
-        return fail(ErrorKind::invalid_input, "the source has no extern \"C\" function, or several", "name the entry with --entry", path);
-    }
     options.author = "local";
     options.language = "cpp";
   }
@@ -174,7 +156,7 @@ std::vector<PeerSpec> peers_of(const Definition& definition) {
 }
 
 Result<std::shared_ptr<Builder>> open_builder(const Workspace& workspace) {
-  KW_TRY(Builder builder, Builder::open({.cache_dir = workspace.cache_dir + "/build"}));
+  KW_TRY(Builder builder, Builder::open({.cache_dir = workspace.cache_dir + "/build", .compiler = workspace.compiler}));
   return std::make_shared<Builder>(std::move(builder));
 }
 

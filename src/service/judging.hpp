@@ -44,9 +44,6 @@ Result<TraceSet> load_operators(const Workspace& workspace);
 /// and `entry` defaults to its only extern "C" function).
 Result<Solution> load_solution(const std::string& path, const std::string& definition, const std::string& entry);
 
-/// The name of the only extern "C" function that a source defines; "" when there are none or several.
-[[nodiscard]] std::string only_entry(const std::string& text);
-
 /// The Definition's plain baseline as a Solution. Errors: none is declared.
 Result<Solution> baseline_solution(const Definition& definition);
 

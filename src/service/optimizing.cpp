@@ -45,6 +45,17 @@ ordered_json options_json(const OptimizeOptions& o, const JudgingOptions& judgin
           {"workloads", judging.workloads}, {"threads", judging.threads}};
 }
 
+/// Where a resolved value came from, as the report shows it.
+std::string origin_of(const std::string& key, const OptimizeRequest& request) {
+  if (!request.resume.empty())
+    return "run " + request.resume;
+  static const std::map<std::string, std::string> options{{"seconds", "budget"}, {"final_gate", "gate"}, {"peers", "no-peers"},
+                                                          {"least_window_ns", "least-window"}, {"workloads", "workload"}};
+  const auto renamed = options.find(key);
+  const auto origin = request.origins.find(renamed == options.end() ? key : renamed->second);
+  return origin == request.origins.end() ? "default" : origin->second;
+}
+
 /// A resumed run goes on with what it was started with; the sandbox tier is asked for anew.
 Status options_from_json(const std::string& text, OptimizeOptions& o, JudgingOptions& judging) {
   KW_TRY(const Json json, parse_json({.file = "run options", .text = text}));
@@ -212,7 +223,7 @@ Result<OptimizeResult> run_optimize(const Workspace& workspace, const OptimizeRe
                         {"sandbox", bench.judge->tier()}, {"oracle", bench.judge->oracle().mode}};
   const ordered_json resolved = options_json(options, judging);
   for (const auto& [key, value] : resolved.items())
-    report.options.push_back({key, value.dump(), request.resume.empty() ? "command line or default" : "run " + run.id});
+    report.options.push_back({key, value.dump(), origin_of(key, request)});
   report.baseline = baseline.name;
   for (std::size_t i = 0; i < earlier.size(); ++i)
     report.probes.push_back(report_probe(static_cast<int>(i) + 1, 0, earlier[i]));

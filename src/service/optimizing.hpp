@@ -7,6 +7,7 @@
 #include "service/judging.hpp"
 #include "service/workspace.hpp"
 
+#include <map>
 #include <string>
 
 namespace kw {
@@ -17,6 +18,7 @@ struct OptimizeRequest {
   OptimizeOptions options;
   JudgingOptions judging;
   OptimizeHooks hooks;
+  std::map<std::string, std::string> origins; ///< by option of the command: where its value came from
 };
 
 struct OptimizeResult {

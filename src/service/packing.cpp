@@ -45,6 +45,8 @@ Result<Packed> pack_to_file(const std::string& from, const std::string& to, cons
 }
 
 Result<Packed> unpack_to_folder(const std::string& from, const std::string& folder) {
+  if (is_dir(from) || (is_file(from) && !from.ends_with(".json")))
+    return fail(ErrorKind::invalid_input, "only a solution.json can be unpacked", "name the JSON file; `kernwright pack` makes one from sources", from);
   Issues issues;
   Result<Solution> solution = read_solution(from, {}, issues);
   KW_CHECK(first_error(issues));

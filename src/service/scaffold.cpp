@@ -105,7 +105,7 @@ Result<std::vector<std::string>> scaffold_operator(const std::string& folder, co
                                                    const std::string& reference) {
   if (!is_identifier(name))
     return fail(ErrorKind::invalid_input, fmt::format("`{}` cannot name an operator", name),
-                "use letters, digits and underscores, not starting with a digit");
+                "use letters, digits and underscores, not starting with a digit, at most 120 in all");
   if (is_dir(folder) || is_file(folder))
     return fail(ErrorKind::refused, "the folder exists already", "choose another with --dir; nothing was changed", folder);
   const bool cpp = reference == "c++";

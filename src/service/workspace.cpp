@@ -14,11 +14,16 @@ std::string environment(const char* name) {
   return value == nullptr ? std::string{} : std::string{value};
 }
 
-std::string first_of(std::initializer_list<std::string> candidates) {
-  for (const std::string& c : candidates)
-    if (!c.empty())
-      return c;
-  return {};
+/// The first that says anything, by precedence.
+ResolvedSetting resolve(const char* name, const std::string& typed, const char* variable, const std::string& project,
+                     const std::string& project_file, std::string otherwise) {
+  if (!typed.empty())
+    return {name, typed, "command line"};
+  if (std::string value = environment(variable); !value.empty())
+    return {name, std::move(value), variable};
+  if (!project.empty())
+    return {name, project, project_file};
+  return {name, std::move(otherwise), "default"};
 }
 
 std::string default_cache() {
@@ -48,15 +53,18 @@ Result<std::string> shipped(const std::string& what) {
 
 Result<Workspace> open_workspace(const WorkspaceOptions& options) {
   Workspace out;
-  const std::string named = first_of({options.operators, environment("KERNWRIGHT_OPERATORS")});
+  const auto path = [&](const char* name, std::string WorkspaceSettings::*member, const char* variable, std::string otherwise) {
+    out.resolved.push_back(resolve(name, options.*member, variable, options.project.*member, options.project_file, std::move(otherwise)));
+    return out.resolved.back().value;
+  };
   const Result<std::string> found = shipped("operators");
-  if (!found && !is_file(named + "/include/kernwright.h"))
+  out.operators = path("operators", &WorkspaceSettings::operators, "KERNWRIGHT_OPERATORS", found.value_or(""));
+  if (!found && !is_file(out.operators + "/include/kernwright.h"))
     return fail(found.error());
-  const std::string operators = found ? *found : named;
-  out.operators = first_of({named, operators});
-  out.include_dir = operators + "/include";
-  out.state_dir = first_of({options.state_dir, environment("KERNWRIGHT_STATE"), ".kernwright"});
-  out.cache_dir = first_of({options.cache_dir, environment("KERNWRIGHT_CACHE"), default_cache()});
+  out.include_dir = found.value_or(out.operators) + "/include";
+  out.state_dir = path("state", &WorkspaceSettings::state_dir, "KERNWRIGHT_STATE", ".kernwright");
+  out.cache_dir = path("cache", &WorkspaceSettings::cache_dir, "KERNWRIGHT_CACHE", default_cache());
+  out.compiler = path("compiler", &WorkspaceSettings::compiler, "KERNWRIGHT_COMPILER", "");
   KW_TRY(out.runner, sibling_executable("kernwright-runner"));
   if (const Result<std::string> redteam = shipped("redteam"))
     out.redteam = *redteam;

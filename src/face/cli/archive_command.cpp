@@ -51,6 +51,28 @@ int list(const Context& context, const ProbeFilter& filter, bool records_only) {
   return holds;
 }
 
+int list_runs(const Context& context, const ProbeFilter& filter) {
+  const Result<Workspace> workspace = open_workspace(context.workspace);
+  if (!workspace)
+    return report_error(context, workspace.error());
+  const Result<std::vector<Run>> runs = read_runs(*workspace, filter.definition);
+  if (!runs)
+    return report_error(context, runs.error());
+  if (context.json) {
+    ordered_json out{{"runs", ordered_json::array()}};
+    for (const Run& r : *runs)
+      out["runs"].push_back({{"id", r.id}, {"definition", r.definition}, {"state", r.state}, {"started_at", r.started_at},
+                             {"finished_at", r.finished_at}, {"champion", r.champion}});
+    fmt::print("{}\n", out.dump(2, ' ', false, ordered_json::error_handler_t::replace));
+    return holds;
+  }
+  fmt::print("{} run(s)\n", runs->size());
+  for (const Run& r : *runs)
+    fmt::print("{:<6}  {:<12}  {:<30}  {}{}\n", r.id, r.state, r.definition, r.started_at,
+               r.champion.empty() ? "" : fmt::format("  probe {:.12}", r.champion));
+  return holds;
+}
+
 int show(const Context& context, const std::string& id) {
   const Result<Workspace> workspace = open_workspace(context.workspace);
   if (!workspace)
@@ -106,11 +128,16 @@ void add_archive(CLI::App& app, Context& context) {
   CLI::App* list_command = command->add_subcommand("list", "records and the newest probes");
   list_command->add_option("-d,--definition", filter->definition, "only this definition");
   list_command->add_option("--run", filter->run, "only this run");
-  list_command->add_option("--decision", filter->decision, "keep | reject | promote | archive");
-  list_command->add_option("--limit", filter->limit, "newest N probes, 0 = all")->capture_default_str();
-  list_command->add_flag("--records", *records_only, "promotions only");
-  list_command->callback([&context, filter, records_only] {
-    context.run = [&context, filter, records_only] { return list(context, *filter, *records_only); };
+  list_command->add_option("--decision", filter->decision, "keep | reject | promote | archive")
+      ->check(CLI::IsMember({"keep", "reject", "promote", "archive"}));
+  list_command->add_option("--limit", filter->limit, "newest N probes, 0 = all")->check(CLI::Range(0, 1'000'000'000))->capture_default_str();
+  CLI::Option* records = list_command->add_flag("--records", *records_only, "promotions only");
+  auto runs_only = std::make_shared<bool>(false);
+  list_command->add_flag("--runs", *runs_only, "runs of `optimize` only: their ids are for --resume and --run")->excludes(records);
+  list_command->callback([&context, filter, records_only, runs_only] {
+    context.run = [&context, filter, records_only, runs_only] {
+      return *runs_only ? list_runs(context, *filter) : list(context, *filter, *records_only);
+    };
   });
 
   CLI::App* show_command = command->add_subcommand("show", "one probe or record with its verdict and source");

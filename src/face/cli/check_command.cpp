@@ -14,7 +14,7 @@ using nlohmann::ordered_json;
 
 void print_json(const CheckReport& report) {
   ordered_json out{{"definitions", report.definitions}, {"workloads", report.workloads}, {"solutions", report.solutions},
-                   {"traces", report.traces}, {"issues", ordered_json::array()}};
+                   {"traces", report.traces}, {"baselines_run", report.baselines}, {"issues", ordered_json::array()}};
   for (const Issue& i : report.issues)
     out["issues"].push_back({{"severity", i.severity == Severity::error ? "error" : "warning"}, {"where", i.error.where},
                              {"message", i.error.message}, {"remedy", i.error.remedy}});
@@ -29,8 +29,11 @@ void print_text(const CheckReport& report) {
     if (!i.error.remedy.empty())
       fmt::print("  remedy: {}\n", i.error.remedy);
   }
-  fmt::print("{} definitions, {} workloads, {} solutions, {} traces: {} errors, {} warnings\n", report.definitions.size(),
-             report.workloads, report.solutions, report.traces, errors, warnings);
+  const auto count = [](std::size_t n, const char* what) { return fmt::format("{} {}{}", n, what, n == 1 ? "" : "s"); };
+  fmt::print("{}, {}, {}, {}: {}, {}\n", count(report.definitions.size(), "definition"), count(report.workloads, "workload"),
+             count(report.solutions, "solution"), count(report.traces, "trace"), count(errors, "error"), count(warnings, "warning"));
+  if (report.baselines > 0)
+    fmt::print("built and run: {}, right in every trial\n", count(report.baselines, "baseline"));
 }
 
 } // namespace

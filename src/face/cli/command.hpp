@@ -6,11 +6,14 @@
 #include "service/workspace.hpp"
 
 #include <functional>
+#include <map>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 
 namespace CLI {
 class App;
-}
+class Validator;
+} // namespace CLI
 
 namespace kw::cli {
 
@@ -21,11 +24,17 @@ enum ExitCode { holds = 0, does_not_hold = 1, bad_input = 2, infrastructure_fail
 struct Context {
   WorkspaceOptions workspace;
   bool json = false;
+  std::map<std::string, std::string> origins; ///< by long option: "command line", "kernwright.toml:4", "default"
   std::function<int()> run;
 };
 
 /// Prints an error for people (stderr) or as JSON (stdout); returns the exit code for its kind.
 int report_error(const Context& context, const Error& error);
+/// That exit code, and the error as JSON.
+[[nodiscard]] int exit_code_for(const Error& error);
+[[nodiscard]] nlohmann::ordered_json error_json(const Error& error);
+/// Accepts numbers from 0 to `most` (and so no NaN, which CLI11's own range lets through).
+[[nodiscard]] CLI::Validator at_most(double most);
 /// True when stdout is a terminal and NO_COLOR is not set.
 bool coloured();
 bool interactive();

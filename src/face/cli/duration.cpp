@@ -5,6 +5,8 @@
 
 namespace kw::cli {
 
+constexpr double longest = 30 * 24 * 3600.0; ///< s
+
 Result<double> parse_duration(const std::string& text) {
   double value = 0;
   const char* end = text.data() + text.size();
@@ -13,6 +15,8 @@ Result<double> parse_duration(const std::string& text) {
   const double scale = unit.empty() || unit == "s" ? 1 : unit == "m" ? 60 : unit == "h" ? 3600 : 0;
   if (error != std::errc{} || scale == 0 || !(value > 0))
     return fail(ErrorKind::invalid_input, "`" + text + "` is not a duration", "write it as 90s, 5m or 2h");
+  if (value * scale > longest)
+    return fail(ErrorKind::invalid_input, "`" + text + "` is longer than 30 days", "write it as 90s, 5m or 2h; 720h at most");
   return value * scale;
 }
 

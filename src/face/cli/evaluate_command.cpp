@@ -57,7 +57,8 @@ int exit_code(const std::vector<Evaluation>& all) {
   return code;
 }
 
-void print_json(const std::vector<Evaluation>& all) {
+/// `unwritten`: a report file that could not be written.
+void print_json(const std::vector<Evaluation>& all, const Status& unwritten) {
   ordered_json out{{"evaluations", ordered_json::array()}};
   for (const Evaluation& e : all) {
     ordered_json one{{"path", e.path}};
@@ -67,13 +68,15 @@ void print_json(const std::vector<Evaluation>& all) {
       one["error"] = {{"message", e.error}, {"remedy", e.error_remedy}};
     out["evaluations"].push_back(std::move(one));
   }
+  if (!unwritten)
+    out["error"] = error_json(unwritten.error());
   fmt::print("{}\n", out.dump(2, ' ', false, ordered_json::error_handler_t::replace));
 }
 
 void print_text(const std::vector<Evaluation>& all) {
   for (const Evaluation& e : all) {
     if (!e.error.empty()) {
-      fmt::print("{}: {}\n{}", e.path, e.error, e.error_remedy.empty() ? "" : "  remedy: " + e.error_remedy + "\n");
+      fmt::print("{}{}\n{}", e.error.starts_with(e.path) ? "" : e.path + ": ", e.error, e.error_remedy.empty() ? "" : "  remedy: " + e.error_remedy + "\n");
       continue;
     }
     fmt::print("{}\n", render_verdict(e.probe.verdict, {.name = e.probe.solution.name, .next_command = next_command(e.probe), .colour = coloured()}));
@@ -87,6 +90,13 @@ void print_text(const std::vector<Evaluation>& all) {
 }
 
 int run(const Context& context, Options& o) {
+  const auto typed = [&](const char* option) {
+    const auto origin = context.origins.find(option);
+    return origin != context.origins.end() && origin->second == "command line";
+  };
+  if (!o.evaluate.timing && (typed("baseline") || typed("peers")))
+    return report_error(context, {ErrorKind::invalid_input, fmt::format("--{} says what to time beside the kernel, but nothing is timed", typed("peers") ? "peers" : "baseline"),
+                                  "add --time", ""});
   const Result<double> seconds = parse_duration(o.budget);
   if (!seconds)
     return report_error(context, seconds.error());
@@ -106,12 +116,14 @@ int run(const Context& context, Options& o) {
     return report_error(context, all.error());
   if (!context.json && isatty(STDERR_FILENO) == 1)
     fmt::print(stderr, "\r\033[K");
-  context.json ? print_json(*all) : print_text(*all);
   const EvaluateReport report = to_report(*all);
+  Status written;
   for (const auto& [path, text] : {std::pair{o.junit, junit_xml(report)}, std::pair{o.sarif, sarif_json(report)}})
-    if (!path.empty())
-      if (const Status written = write_file_atomic(path, text); !written)
-        return report_error(context, written.error());
+    if (written && !path.empty())
+      written = write_file_atomic(path, text);
+  context.json ? print_json(*all, written) : print_text(*all);
+  if (!written) // the JSON document has it already
+    return context.json ? exit_code_for(written.error()) : report_error(context, written.error());
   return interrupted() ? static_cast<int>(interrupted_exit) : exit_code(*all);
 }
 
@@ -129,10 +141,10 @@ void add_evaluate(CLI::App& app, Context& context) {
   command->add_option("--baseline", o->evaluate.baseline, "another solution to be faster than");
   command->add_flag("--peers", o->evaluate.peers, "with --time: show peers (OpenBLAS, PyTorch) beside it");
   command->add_option("--timing-budget", o->budget, "most time for each timing stage")->capture_default_str();
-  command->add_option("--least-window", o->evaluate.least_window_ms, "least length of a timing window in ms (default: calibrated)");
+  command->add_option("--least-window", o->evaluate.least_window_ms, "least length of a timing window in ms (default: calibrated)")->check(at_most(1000));
   command->add_option("-j,--jobs", o->evaluate.jobs, "candidates built and verified in parallel")->check(CLI::Range(1, 64));
   command->add_option("--workload", o->evaluate.judging.workloads, "only these workloads: uuid prefix or axis=value (repeatable)");
-  command->add_option("--threads", o->evaluate.judging.threads, "threads the kernel may use (default: the definition's)");
+  command->add_option("--threads", o->evaluate.judging.threads, "threads the kernel may use (default: the definition's)")->check(CLI::Range(1, 1024));
   command->add_option("--junit", o->junit, "write a JUnit XML report");
   command->add_option("--sarif", o->sarif, "write a SARIF 2.1.0 report");
   command->add_flag("--no-archive", o->no_archive, "do not keep the probes");

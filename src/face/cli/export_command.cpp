@@ -27,6 +27,9 @@ void add_export(CLI::App& app, Context& context) {
       if (!o->trace_set && o->id.empty())
         return report_error(context, {ErrorKind::invalid_input, "name a record, or give --trace-set",
                                       "`kernwright archive list` shows the records", ""});
+      if (o->trace_set && !o->id.empty())
+        return report_error(context, {ErrorKind::invalid_input, fmt::format("a trace set holds all operators, not `{}` alone", o->id),
+                                      "leave out the record, or --trace-set to ship that record as a library", ""});
       const Result<Workspace> workspace = open_workspace(context.workspace);
       if (!workspace)
         return report_error(context, workspace.error());

@@ -3,10 +3,12 @@
 
 #include "base/strings.hpp"
 #include "face/cli/command.hpp"
+#include "face/cli/project_settings.hpp"
 #include "os/interrupt.hpp"
 #include "os/self.hpp"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <fmt/format.h>
@@ -18,14 +20,11 @@ namespace kw::cli {
 bool interactive() { return isatty(STDOUT_FILENO) == 1; }
 bool coloured() { return interactive() && std::getenv("NO_COLOR") == nullptr; }
 
-int report_error(const Context& context, const Error& error) {
-  if (context.json) {
-    nlohmann::ordered_json out;
-    out["error"] = {{"message", error.message}, {"remedy", error.remedy}, {"where", error.where}};
-    fmt::print("{}\n", out.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
-  } else {
-    fmt::print(stderr, "error: {}\n", error.text());
-  }
+nlohmann::ordered_json error_json(const Error& error) {
+  return {{"message", error.message}, {"remedy", error.remedy}, {"where", error.where}};
+}
+
+int exit_code_for(const Error& error) {
   switch (error.kind) {
   case ErrorKind::interrupted: return interrupted_exit;
   case ErrorKind::infrastructure:
@@ -34,23 +33,73 @@ int report_error(const Context& context, const Error& error) {
   }
 }
 
+CLI::Validator at_most(double most) {
+  return CLI::Validator(
+      [most](const std::string& text) {
+        double value = 0;
+        const bool number = CLI::detail::lexical_cast(text, value);
+        return number && value >= 0 && value <= most ? std::string{} : fmt::format("`{}` is no number from 0 to {}", text, most);
+      },
+      fmt::format("[0 - {}]", most));
+}
+
+int report_error(const Context& context, const Error& error) {
+  if (context.json) {
+    nlohmann::ordered_json out;
+    out["error"] = error_json(error);
+    fmt::print("{}\n", out.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
+  } else {
+    fmt::print(stderr, "error: {}\n", error.text());
+  }
+  return exit_code_for(error);
+}
+
 namespace {
 
-/// What the parser says, and for a mistyped command the nearest one.
+bool knows(const CLI::App& app, const std::string& option) {
+  return std::ranges::any_of(app.get_options(), [&](const CLI::Option* o) { return o->check_name(option); });
+}
+
+std::string names_of(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; }))
+    names.push_back(command->get_name());
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
+/// What is wrong with the command line, said of the command that was meant; with the nearest spelling.
 Error usage_error(const CLI::App& app, const CLI::ParseError& error, int argc, char** argv) {
-  const Error out{ErrorKind::invalid_input, error.what(), "`kernwright --help` and `kernwright COMMAND --help` show the usage", ""};
-  if (!app.get_subcommands().empty())
-    return out;
-  std::vector<std::string> commands;
-  for (const CLI::App* command : app.get_subcommands({}))
-    commands.push_back(command->get_name());
-  for (int i = 1; i < argc; ++i)
-    if (const std::string word = argv[i]; !word.starts_with('-') && word.find('/') == std::string::npos) {
+  const CLI::App* command = &app;
+  std::string path = "kernwright";
+  while (!command->get_subcommands().empty()) {
+    command = command->get_subcommands().front();
+    path += " " + command->get_name();
+  }
+  const std::string help = fmt::format("`{} --help` shows the usage", path);
+  const bool wants_command = !command->get_subcommands([](const CLI::App*) { return true; }).empty();
+  for (int i = 1; i < argc; ++i) {
+    const std::string word = argv[i], option = word.substr(0, word.find('='));
+    if (option.starts_with("--") && option.size() > 2 && option != "--help" && !knows(app, option) && !knows(*command, option)) {
+      std::vector<std::string> options;
+      for (const CLI::App* from : {command, &app})
+        for (const CLI::Option* o : from->get_options())
+          for (const std::string& name : o->get_lnames())
+            options.push_back("--" + name);
+      const std::string near = nearest_name(option, options);
+      return {ErrorKind::invalid_input, fmt::format("`{}` has no option {}", path, option), near.empty() ? help : fmt::format("did you mean {}? {}", near, help), ""};
+    }
+    if (command == &app && !word.starts_with('-') && word.find('/') == std::string::npos && (i == 1 || std::string(argv[i - 1]) == "--json")) {
+      std::vector<std::string> commands;
+      for (const CLI::App* known : app.get_subcommands([](const CLI::App*) { return true; }))
+        commands.push_back(known->get_name());
       const std::string near = nearest_name(word, commands);
       return {ErrorKind::invalid_input, fmt::format("there is no command `{}`", word),
-              near.empty() ? out.remedy : fmt::format("did you mean `kernwright {}`? {}", near, out.remedy), ""};
+              near.empty() ? fmt::format("the commands are {}; {}", names_of(app), help) : fmt::format("did you mean `kernwright {}`? {}", near, help), ""};
     }
-  return out;
+  }
+  if (wants_command)
+    return {ErrorKind::invalid_input, fmt::format("`{}` needs a command", path), fmt::format("one of {}; {}", names_of(*command), help), ""};
+  return {ErrorKind::invalid_input, error.what(), help, ""};
 }
 
 } // namespace
@@ -75,6 +124,9 @@ int main(int argc, char** argv) {
   app.add_option("--operators", context.workspace.operators, "operator folder or trace set (default: the shipped ones)");
   app.add_option("--state", context.workspace.state_dir, "archive, runs and reports (default: ./.kernwright)");
   app.add_option("--cache", context.workspace.cache_dir, "build cache (default: ~/.cache/kernwright)");
+  app.add_option("--compiler", context.workspace.compiler, "compiler of kernels and oracles (default: g++-12, g++, clang++-19 or clang++)");
+  std::string project;
+  app.add_option("--project", project, "settings (default: ./kernwright.toml, if there is one)");
   app.add_flag("--json", context.json, "print one JSON document instead of text");
   add_optimize(app, context);
   add_evaluate(app, context);
@@ -93,6 +145,11 @@ int main(int argc, char** argv) {
       return app.exit(error), holds; // --help, --version
     return report_error(context, usage_error(app, error, argc, argv));
   }
+  const Result<ProjectFile> settings = read_project_file(project);
+  if (!settings)
+    return report_error(context, settings.error());
+  if (const Status applied = apply_project_file(*settings, app, context); !applied)
+    return report_error(context, applied.error());
   return context.run ? context.run() : bad_input;
 }
 

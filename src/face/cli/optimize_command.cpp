@@ -131,13 +131,13 @@ void add_optimize(CLI::App& app, Context& context) {
   auto o = std::make_shared<Options>();
   command->add_option("definition", o->request.definition, "name of a definition, or path of its file");
   command->add_option("--budget", o->budget, "time for the search, e.g. 90s, 5m, 2h")->capture_default_str();
-  command->add_option("--evaluations", o->request.options.evaluations, "most candidates (default: as many as the time allows)");
+  command->add_option("--evaluations", o->request.options.evaluations, "most candidates (default: as many as the time allows)")->check(CLI::Range(1, 1'000'000'000));
   command->add_option("--seed", o->request.options.seed, "seed of the tuner; the secret input seeds are always fresh");
   command->add_option("--gate", o->request.options.final_gate, "trials for the winner: gate 59, accept 299, champion 459")
       ->check(CLI::IsMember({"gate", "accept", "champion"}))->capture_default_str();
   command->add_option("--workload", o->request.judging.workloads, "only these workloads: uuid prefix or axis=value (repeatable)");
-  command->add_option("--threads", o->request.judging.threads, "threads the kernel may use (default: the definition's)");
-  command->add_option("--least-window", o->least_window_ms, "least length of a timing window in ms (default: calibrated)");
+  command->add_option("--threads", o->request.judging.threads, "threads the kernel may use (default: the definition's)")->check(CLI::Range(1, 1024));
+  command->add_option("--least-window", o->least_window_ms, "least length of a timing window in ms (default: calibrated)")->check(at_most(1000));
   command->add_option("--resume", o->request.resume, "continue an interrupted run by its id");
   command->add_flag("--no-peers", o->no_peers, "do not time peers (OpenBLAS, PyTorch) beside the winner");
   command->add_flag("--allow-weak-sandbox", o->request.judging.allow_weak_sandbox, "run below the definition's sandbox tier; taints the verdict");
@@ -151,6 +151,7 @@ void add_optimize(CLI::App& app, Context& context) {
       o->request.options.seconds = *seconds;
       o->request.options.race.least_window_ns = o->least_window_ms * 1e6;
       o->request.options.peers = !o->no_peers;
+      o->request.origins = context.origins;
       return run(context, o->request);
     };
   });

@@ -51,6 +51,18 @@ Result<TargetBuild> CpuTarget::build(const Solution& solution, const Definition&
     build.details = {"remedy: set spec.language to \"cpp\""};
     return build;
   }
+  if (solution.spec.binding && *solution.spec.binding != "kernwright") {
+    build.finding = Finding::build;
+    build.summary = fmt::format("the cpu target calls plain C entries, not those of the binding `{}`", *solution.spec.binding);
+    build.details = {"remedy: export a function as docs/abi.md describes, and set spec.binding to \"kernwright\""};
+    return build;
+  }
+  if (!solution.spec.destination_passing_style) {
+    build.finding = Finding::build;
+    build.summary = "the cpu target passes outputs as pointers, but the solution wants to return them";
+    build.details = {"remedy: take the outputs after the inputs (docs/abi.md), and set spec.destination_passing_style to true"};
+    return build;
+  }
   BuildRequest request;
   request.sources = solution.sources;
   request.entry_file = solution.spec.entry_file();

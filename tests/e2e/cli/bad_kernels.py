@@ -62,7 +62,13 @@ class BadKernels(Case):
         self.assertEqual(verdict["mismatch"]["bad_elements"], 1)
 
     def test_nothing_written(self):
-        self.rejected(softmax(body=""), "REJECT_WRONG", "correctness", "65536 of 65536 elements")
+        verdict = self.rejected(softmax(body=""), "REJECT_WRONG", "correctness", "65536 of 65536 elements", "the kernel never wrote them")
+        self.assertEqual(verdict["mismatch"]["pattern"], "poison left")
+
+    def test_last_row_not_written(self):
+        text = softmax(before="  rows -= rows > 1;\n")
+        verdict = self.rejected(text, "REJECT_WRONG", "correctness", "512 of 65536 elements", "first at [127, 0]", "the kernel never wrote them")
+        self.assertEqual(verdict["mismatch"]["pattern"], "poison left")
 
     def test_shape_refused(self):
         self.rejected(softmax(before="  if (rows == 128)\n    return 7;\n"), "REJECT_PROTOCOL", "correctness",
