@@ -61,7 +61,8 @@ Json parse_object(Decoding& decoding) {
     return nullptr;
   }
   if (!parsed->is_object()) {
-    decoding.error("", "the document must be a JSON object", "docs/formats.md shows the keys of each kind of file");
+    decoding.error("", "the document must be a JSON object",
+                   "docs/formats.md shows the keys of each kind of file");
     return nullptr;
   }
   return std::move(*parsed);

@@ -9,7 +9,9 @@
 namespace kw {
 namespace {
 
-bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
+bool is_word(char c) {
+  return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
+}
 
 /// The text as tokens: words, literals (as one token, quotes included) and single characters.
 class Tokens {
@@ -47,7 +49,8 @@ class Tokens {
   }
 
   [[nodiscard]] std::size_t run_of_word() const {
-    return static_cast<std::size_t>(std::find_if_not(rest_.begin(), rest_.end(), is_word) - rest_.begin());
+    return static_cast<std::size_t>(std::find_if_not(rest_.begin(), rest_.end(), is_word) -
+                                    rest_.begin());
   }
 
   void skip_blank() {
@@ -96,7 +99,8 @@ std::string defined_function(Tokens& tokens) {
     if (name == "__attribute__" || name == "alignas" || name == "decltype")
       continue;
     const std::string found(name);
-    for (std::string_view after = tokens.next(); !after.empty() && after != ";"; after = tokens.next())
+    for (std::string_view after = tokens.next(); !after.empty() && after != ";";
+         after = tokens.next())
       if (after == "{")
         return found;
     return {};
@@ -114,7 +118,8 @@ std::vector<std::string> exported_functions(std::string_view text) {
       continue;
     if (tokens.next() != "\"C\"")
       continue;
-    if (std::string name = defined_function(tokens); !name.empty() && std::ranges::find(out, name) == out.end())
+    if (std::string name = defined_function(tokens);
+        !name.empty() && std::ranges::find(out, name) == out.end())
       out.push_back(std::move(name));
   }
   return out;

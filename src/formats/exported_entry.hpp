@@ -8,8 +8,9 @@
 
 namespace kw {
 
-/// Names of the functions that `text` defines as `extern "C" TYPE NAME(...) {`, in order, each once.
-/// Comments and literals are passed over. Not seen: `extern "C" { ... }` blocks and what macros make.
+/// Names of the functions that `text` defines as `extern "C" TYPE NAME(...) {`, in order, each
+/// once. Comments and literals are passed over. Not seen: `extern "C" { ... }` blocks and what
+/// macros make.
 [[nodiscard]] std::vector<std::string> exported_functions(std::string_view text);
 
 } // namespace kw

@@ -23,7 +23,8 @@ std::optional<std::string> typed(const toml::node& node) {
   return std::nullopt;
 }
 
-Result<ProjectSetting> setting(const std::string& key, const toml::node& node, const std::string& path) {
+Result<ProjectSetting> setting(const std::string& key, const toml::node& node,
+                               const std::string& path) {
   ProjectSetting out{.values = {}, .where = fmt::format("{}:{}", path, node.source().begin.line)};
   const auto add = [&](const toml::node& value) {
     const std::optional<std::string> text = typed(value);
@@ -37,7 +38,8 @@ Result<ProjectSetting> setting(const std::string& key, const toml::node& node, c
   else
     good = add(node);
   if (!good)
-    return fail(ErrorKind::invalid_input, fmt::format("`{}` is no setting: it has the wrong type", key),
+    return fail(ErrorKind::invalid_input,
+                fmt::format("`{}` is no setting: it has the wrong type", key),
                 "write a text, a number, true, false, or a list of these", out.where);
   return out;
 }
@@ -47,8 +49,10 @@ Result<ProjectSetting> setting(const std::string& key, const toml::node& node, c
 Result<ProjectFile> parse_project_file(const std::string& text, const std::string& path) {
   const toml::parse_result parsed = toml::parse(text, path);
   if (!parsed)
-    return fail(ErrorKind::invalid_input, std::string(parsed.error().description()), "mend the TOML (docs/formats.md has an example)",
-                fmt::format("{}:{}:{}", path, parsed.error().source().begin.line, parsed.error().source().begin.column));
+    return fail(ErrorKind::invalid_input, std::string(parsed.error().description()),
+                "mend the TOML (docs/formats.md has an example)",
+                fmt::format("{}:{}:{}", path, parsed.error().source().begin.line,
+                            parsed.error().source().begin.column));
   ProjectFile out{.path = path, .folder = parent_path(path), .sections = {}};
   for (const auto& [name, node] : parsed.table()) {
     const std::string title(name.str());

@@ -12,8 +12,9 @@
 namespace kw {
 
 struct ProjectSetting {
-  std::vector<std::string> values; ///< as they would be typed; an array is an option given repeatedly
-  std::string where;               ///< "kernwright.toml:4"
+  std::vector<std::string>
+      values;        ///< as they would be typed; an array is an option given repeatedly
+  std::string where; ///< "kernwright.toml:4"
 };
 
 struct ProjectFile {
@@ -23,10 +24,12 @@ struct ProjectFile {
   std::map<std::string, std::map<std::string, ProjectSetting>> sections;
 };
 
-/// Errors (with line and column): no TOML; a value that is no text, number, true, false or list of these.
+/// Errors (with line and column): no TOML; a value that is no text, number, true, false or list of
+/// these.
 Result<ProjectFile> parse_project_file(const std::string& text, const std::string& path);
 
-/// `path`, which must exist; or, when it is "", kernwright.toml in the current folder if there is one.
+/// `path`, which must exist; or, when it is "", kernwright.toml in the current folder if there is
+/// one.
 Result<ProjectFile> read_project_file(const std::string& path);
 
 } // namespace kw

@@ -11,9 +11,10 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 
 TEST(ProjectFile, ValuesAreWhatOneWouldType) {
-  const auto file = parse_project_file("state = \"st\"\n\n[evaluate]\ngate = \"accept\"\njobs = 2\ntime = true\nleast_window = 0.5\n"
-                                       "workload = [\"rows=1\", \"rows=2\"]\n[optimize]\n",
-                                       "sub/kernwright.toml");
+  const auto file = parse_project_file(
+      "state = \"st\"\n\n[evaluate]\ngate = \"accept\"\njobs = 2\ntime = true\nleast_window = 0.5\n"
+      "workload = [\"rows=1\", \"rows=2\"]\n[optimize]\n",
+      "sub/kernwright.toml");
   ASSERT_TRUE(file) << file.error().text();
   EXPECT_EQ(file->folder, "sub");
   EXPECT_THAT(file->sections.at("").at("state").values, ElementsAre("st"));
@@ -30,7 +31,8 @@ TEST(ProjectFile, FaultsNameTheirLine) {
   const auto broken = parse_project_file("state = \"st\"\n[evaluate\n", "kernwright.toml");
   ASSERT_FALSE(broken);
   EXPECT_THAT(broken.error().where, HasSubstr("kernwright.toml:2:"));
-  for (const char* text : {"\n[evaluate]\ngate = {a = 1}\n", "\n[evaluate]\ngate = 2020-01-01\n", "\n[evaluate]\ngate = [[1]]\n"}) {
+  for (const char* text : {"\n[evaluate]\ngate = {a = 1}\n", "\n[evaluate]\ngate = 2020-01-01\n",
+                           "\n[evaluate]\ngate = [[1]]\n"}) {
     const auto odd = parse_project_file(text, "k.toml");
     ASSERT_FALSE(odd) << text;
     EXPECT_EQ(odd.error().where, "k.toml:3");

@@ -93,11 +93,14 @@ Status infer_entry(Solution& s, const std::string& where) {
     s.spec.entry_point = found[0];
     return {};
   }
-  return fail(ErrorKind::invalid_input,
-              found.empty() ? "the solution names no entry point, and its sources define no extern \"C\" function"
-                            : fmt::format("the solution names no entry point, and its sources define several extern \"C\" functions: {}",
-                                          fmt::join(found, ", ")),
-              "name the entry with --entry, or as entry_point = \"file::function\" in config.toml", where);
+  return fail(
+      ErrorKind::invalid_input,
+      found.empty()
+          ? "the solution names no entry point, and its sources define no extern \"C\" function"
+          : fmt::format("the solution names no entry point, and its sources define several extern "
+                        "\"C\" functions: {}",
+                        fmt::join(found, ", ")),
+      "name the entry with --entry, or as entry_point = \"file::function\" in config.toml", where);
 }
 
 /// A bare function name belongs to the only file, or to the only one that mentions it.
@@ -140,7 +143,9 @@ Result<Solution> pack_solution(const std::string& path, const PackOptions& optio
     const std::string folder = is_file(toml) && is_dir(inner) ? inner : path;
     KW_CHECK(add_sources(s, folder, issues));
   } else {
-    return fail(ErrorKind::not_found, fmt::format("{} {}", path, fs::exists(path) ? "is neither a file nor a folder" : "does not exist"),
+    return fail(ErrorKind::not_found,
+                fmt::format("{} {}", path,
+                            fs::exists(path) ? "is neither a file nor a folder" : "does not exist"),
                 "name a source file, a folder or a solution.json", path);
   }
   const auto pick = [](const std::string& first, const std::string& second, std::string third) {
@@ -150,8 +155,10 @@ Result<Solution> pack_solution(const std::string& path, const PackOptions& optio
                 fs::path(fs::path(path).lexically_normal() / "").parent_path().stem().string());
   s.definition = pick(options.definition, config.definition, "");
   if (s.definition.empty())
-    return fail(ErrorKind::invalid_input, "the solution names no definition",
-                "name it with -d, or in config.toml; `kernwright check --list` shows the definitions", path);
+    return fail(
+        ErrorKind::invalid_input, "the solution names no definition",
+        "name it with -d, or in config.toml; `kernwright check --list` shows the definitions",
+        path);
   s.author = pick(options.author, config.author, "unknown");
   s.description = config.description;
   s.spec.entry_point = pick(options.entry_point, config.entry_point, "");

@@ -16,7 +16,8 @@ constexpr std::string_view definition_ending = ".definition.json";
 
 Status must_be_folder(const std::string& root) {
   if (!is_dir(root))
-    return fail(ErrorKind::not_found, fmt::format("{} does not exist, or is neither a file nor a folder", root),
+    return fail(ErrorKind::not_found,
+                fmt::format("{} does not exist, or is neither a file nor a folder", root),
                 "name an existing folder or file", root);
   return {};
 }

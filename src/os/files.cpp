@@ -139,7 +139,8 @@ Status append_line_durable(const std::string& path, std::string_view line) {
 
 Status make_dirs(const std::string& path) {
   if (path.empty())
-    return fail(ErrorKind::invalid_input, "the name of the folder is empty", "name a folder; `.` is the current one");
+    return fail(ErrorKind::invalid_input, "the name of the folder is empty",
+                "name a folder; `.` is the current one");
   std::error_code ec;
   fs::create_directories(path, ec);
   if (ec)

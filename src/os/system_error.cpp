@@ -50,8 +50,11 @@ std::string remedy_for(int error_number, const std::string& path) {
 Error system_error(int error_number, std::string_view action, const std::string& path) {
   Error error;
   // A path that cannot be what it was named as is the caller's mistake, the rest is the machine's.
-  const bool misnamed = error_number == ENOTDIR || error_number == EISDIR || error_number == ENAMETOOLONG;
-  error.kind = error_number == ENOENT ? ErrorKind::not_found : misnamed ? ErrorKind::invalid_input : ErrorKind::infrastructure;
+  const bool misnamed =
+      error_number == ENOTDIR || error_number == EISDIR || error_number == ENAMETOOLONG;
+  error.kind = error_number == ENOENT ? ErrorKind::not_found
+               : misnamed             ? ErrorKind::invalid_input
+                                      : ErrorKind::infrastructure;
   error.message = fmt::format("cannot {}{}{}: {}", action, path.empty() ? "" : " ", path,
                               std::generic_category().message(error_number));
   error.remedy = remedy_for(error_number, path);

@@ -45,8 +45,8 @@ void panel(Svg& svg, const PairedTiming& t, const std::string& name, double px, 
   const std::string heading = fmt::format("{} vs {}", name, t.baseline);
   svg.text(px + 8, py + 16, shorten(heading, 46), "name small", "start", heading);
   svg.text(px + 8, py + 31,
-           fmt::format("{} {}  {}, {} rounds", ratio_text(t.speedup), interval_text(t.low, t.high),
-                       t.decision.empty() ? "no decision" : t.decision, ratios.size()),
+           fmt::format("{} {}  {}{} rounds", ratio_text(t.speedup), interval_text(t.low, t.high),
+                       t.decision.empty() ? "" : t.decision + ", ", ratios.size()),
            "small");
   if (t.low > 0 && t.high > 0)
     svg.rect(left, y.at(t.high), right - left, y.at(t.low) - y.at(t.high), "band");

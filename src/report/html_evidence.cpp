@@ -58,7 +58,7 @@ std::string trials_table(const OptimizeReport& r) {
   std::string out =
       "<details><summary>Trials per workload</summary><div class=\"scroll\"><table>\n"
       "<thead><tr><th>workload</th><th class=\"n\">trials</th><th class=\"n\">failed</th>"
-      "<th class=\"n\">largest error, of what is allowed</th>"
+      "<th class=\"n\">largest error, in rounding units (eta)</th>"
       "<th class=\"n\">absolute</th><th class=\"n\">relative</th></tr></thead>\n<tbody>\n";
   for (const WorkloadTrials& w : r.verdict.workloads) {
     const auto found = axes.find(w.uuid);
@@ -133,10 +133,10 @@ std::string probes(const OptimizeReport& r) {
   for (const ReportProbe& p : r.probes) {
     const bool kept = p.decision == "keep" || p.decision == "promote";
     out += "<tr>" + cell("n", std::to_string(p.index)) + cell("n", clock_text(p.seconds)) +
-           cell("", p.hypothesis) +
+           cell("t", p.hypothesis) +
            cell(p.finding.empty() || p.finding == "NONE" ? "" : "fail", p.outcome) +
            cell("n", p.speedup ? ratio_text(*p.speedup) : "-") +
-           cell(kept ? "pass" : "", p.decision) + cell("", p.reason) + "<td>" +
+           cell(kept ? "pass" : "", p.decision) + cell("t", p.reason) + "<td class=\"i\">" +
            element("code", "", p.id.substr(0, 8)) + "</td></tr>\n";
   }
   return out + "</tbody></table></div></details>\n</section>\n";

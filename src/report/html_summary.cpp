@@ -136,7 +136,7 @@ std::string workloads(const OptimizeReport& r) {
   for (const ReportWorkload& w : r.workloads) {
     out += "<tr>" + cell("", label(w)) + cell("n", duration_text(w.baseline_ns)) +
            cell("n", duration_text(w.candidate_ns)) + cell("n", ratio_text(w.speedup)) +
-           cell("", interval_text(w.low, w.high)) + cell("n", duration_text(w.floor_ns)) +
+           cell("i", interval_text(w.low, w.high)) + cell("n", duration_text(w.floor_ns)) +
            cell("n", w.bound_fraction > 0 ? share_text(w.bound_fraction) : "-");
     for (const std::string& peer : r.peers) {
       const auto ns = w.peers_ns.find(peer);

@@ -80,7 +80,9 @@ section{background:var(--surface);border:1px solid var(--line);border-radius:12p
 .pill.pass{background:var(--good-soft)}.pill.fail{background:var(--bad-soft)}.pill.undecided{background:var(--warn-soft)}.pill.unknown{background:var(--raised)}
 .chart{display:block;width:100%;min-width:660px;height:auto;margin:6px 0}
 .scroll{overflow-x:auto;margin:8px 0 2px}
-.scroll td{overflow-wrap:break-word}
+.scroll td,.scroll code{overflow-wrap:break-word}
+.scroll .t{min-width:200px}
+.i{white-space:nowrap}
 table{border-collapse:collapse;width:100%;font-size:13.5px}
 th{text-align:left;font-weight:600;color:var(--muted);font-size:12px;border-bottom:1px solid var(--line);padding:5px 12px 5px 0;white-space:nowrap}
 td{padding:5px 12px 5px 0;border-bottom:1px solid var(--grid);vertical-align:top;overflow-wrap:anywhere}

@@ -56,7 +56,8 @@ TEST(VerdictText, HostileTextCannotReachTheTerminal) {
 
 TEST(VerdictText, WhatTheSummarySaysIsNotSaidAgain) {
   Verdict v = wrong_verdict();
-  v.correctness.summary = "3 of 24576 elements of `out` wrong on batch=12, first at [7, 1033]: got 31.97";
+  v.correctness.summary =
+      "3 of 24576 elements of `out` wrong on batch=12, first at [7, 1033]: got 31.97";
   const std::string text = render_verdict(v, view("x"));
   EXPECT_THAT(text, Not(HasSubstr("elements of `out` are wrong")));
   EXPECT_THAT(text, HasSubstr("trial 41: got 31.97, should be 38.02"));

@@ -64,7 +64,8 @@ bool holds_poison(std::span<const std::byte> output, std::size_t size, std::uint
   const std::uint32_t twice[] = {poison_word(pattern), poison_word(pattern)};
   const std::size_t at = index * size;
   return at + size <= output.size() &&
-         std::memcmp(output.data() + at, reinterpret_cast<const std::byte*>(twice) + at % 4, size) == 0;
+         std::memcmp(output.data() + at, reinterpret_cast<const std::byte*>(twice) + at % 4,
+                     size) == 0;
 }
 
 std::uint64_t count_poisoned(std::span<const std::byte> output, std::size_t size,

@@ -19,21 +19,22 @@ struct WorkspaceSettings {
 
 struct WorkspaceOptions : WorkspaceSettings { ///< as typed
   WorkspaceSettings project;                  ///< as kernwright.toml has them
-  std::string project_file;                ///< "" = there is none
+  std::string project_file;                   ///< "" = there is none
 };
 
-/// A resolved value and where it came from: "command line", "KERNWRIGHT_STATE", "kernwright.toml", "default".
+/// A resolved value and where it came from: "command line", "KERNWRIGHT_STATE", "kernwright.toml",
+/// "default".
 struct ResolvedSetting {
   std::string name, value, origin;
 };
 
 struct Workspace {
   std::string operators, state_dir, cache_dir;
-  std::string compiler;    ///< "" = the first that is there
-  std::string include_dir; ///< folder of kernwright.h
-  std::string runner;      ///< kernwright-runner
+  std::string compiler;                  ///< "" = the first that is there
+  std::string include_dir;               ///< folder of kernwright.h
+  std::string runner;                    ///< kernwright-runner
   std::vector<ResolvedSetting> resolved; ///< operators, state, cache, compiler
-  std::string redteam;     ///< shipped exploit corpus, "" if not installed
+  std::string redteam;                   ///< shipped exploit corpus, "" if not installed
 };
 
 /// Errors: shipped operators or the runner not found beside the binary (broken installation).

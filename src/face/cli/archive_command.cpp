@@ -44,7 +44,7 @@ int list(const Context& context, const ProbeFilter& filter, bool records_only) {
                  p.solution, p.reason);
     fmt::print("\n");
   }
-  fmt::print("{} record(s), {} probe(s)\n", history->records.size(), history->probes.size());
+  fmt::print("{} record(s){}\n", history->records.size(), records_only ? "" : fmt::format(", {} probe(s)", history->probes.size()));
   for (const Record& r : history->records)
     fmt::print("{:<12}  {:.2f}x [{:.2f}, {:.2f}] vs {}  {}  {}  {}\n", r.id.substr(0, 12), r.speedup, r.low, r.high, r.baseline,
                r.definition, r.solution_name, r.sealed_at);

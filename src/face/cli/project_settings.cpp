@@ -12,7 +12,8 @@
 namespace kw::cli {
 namespace {
 
-/// What has to be said anew every time: a file that came with a checkout must not weaken the sandbox.
+/// What has to be said anew every time: a file that came with a checkout must not weaken the
+/// sandbox.
 constexpr std::array said_each_time = {"help", "allow-weak-sandbox", "resume"};
 
 std::string key_of(const CLI::Option& option) {
@@ -25,23 +26,31 @@ std::string key_of(const CLI::Option& option) {
 
 std::string hint(const std::string& word, const std::vector<std::string>& known, const char* what) {
   const std::string near = nearest_name(word, known);
-  return near.empty() ? fmt::format("{}: {}", what, fmt::join(known, ", ")) : fmt::format("did you mean `{}`?", near);
+  return near.empty() ? fmt::format("{}: {}", what, fmt::join(known, ", "))
+                      : fmt::format("did you mean `{}`?", near);
 }
 
 Status set_paths(const ProjectFile& file, WorkspaceSettings& paths) {
   const auto section = file.sections.find("");
   if (section == file.sections.end())
     return {};
-  const std::map<std::string, std::string*> known{{"operators", &paths.operators}, {"state", &paths.state_dir}, {"cache", &paths.cache_dir}, {"compiler", &paths.compiler}};
+  const std::map<std::string, std::string*> known{{"operators", &paths.operators},
+                                                  {"state", &paths.state_dir},
+                                                  {"cache", &paths.cache_dir},
+                                                  {"compiler", &paths.compiler}};
   for (const auto& [key, setting] : section->second) {
     const auto path = known.find(key);
     if (path == known.end())
-      return fail(ErrorKind::invalid_input, fmt::format("there is no setting `{}`", key),
-                  hint(key, {"operators", "state", "cache", "compiler"}, "outside of sections there are") + "; settings of a command stand in its section, e.g. [evaluate]",
-                  setting.where);
+      return fail(
+          ErrorKind::invalid_input, fmt::format("there is no setting `{}`", key),
+          hint(key, {"operators", "state", "cache", "compiler"}, "outside of sections there are") +
+              "; settings of a command stand in its section, e.g. [evaluate]",
+          setting.where);
     if (setting.values.size() != 1 || setting.values[0].empty())
-      return fail(ErrorKind::invalid_input, fmt::format("`{}` needs one value", key), "write it as " + key + " = \"...\"", setting.where);
-    const bool word = key == "compiler" && setting.values[0].find('/') == std::string::npos; // looked up in PATH
+      return fail(ErrorKind::invalid_input, fmt::format("`{}` needs one value", key),
+                  "write it as " + key + " = \"...\"", setting.where);
+    const bool word =
+        key == "compiler" && setting.values[0].find('/') == std::string::npos; // looked up in PATH
     *path->second = word ? setting.values[0] : join_path(file.folder, setting.values[0]);
   }
   return {};
@@ -53,7 +62,9 @@ Status set_option(CLI::Option& option, const std::string& key, const ProjectSett
       option.add_result(value);
     option.run_callback();
   } catch (const CLI::Error& error) {
-    return fail(ErrorKind::invalid_input, error.what(), fmt::format("give `{}` a value that --{} takes", key, option.get_lnames().front()), setting.where);
+    return fail(ErrorKind::invalid_input, error.what(),
+                fmt::format("give `{}` a value that --{} takes", key, option.get_lnames().front()),
+                setting.where);
   }
   return {};
 }
@@ -71,7 +82,9 @@ Status apply_project_file(const ProjectFile& file, CLI::App& app, Context& conte
       continue;
     const std::string where = settings.empty() ? file.path : settings.begin()->second.where;
     if (std::ranges::find(commands, title) == commands.end())
-      return fail(ErrorKind::invalid_input, fmt::format("there is no command `{}` for section [{}]", title, title), hint(title, commands, "the commands are"), where);
+      return fail(ErrorKind::invalid_input,
+                  fmt::format("there is no command `{}` for section [{}]", title, title),
+                  hint(title, commands, "the commands are"), where);
     CLI::App& command = *app.get_subcommand(title);
     std::vector<std::string> known;
     for (const CLI::Option* option : command.get_options())
@@ -79,7 +92,8 @@ Status apply_project_file(const ProjectFile& file, CLI::App& app, Context& conte
         known.push_back(key);
     for (const auto& [key, setting] : settings) {
       if (std::ranges::find(known, key) == known.end())
-        return fail(ErrorKind::invalid_input, fmt::format("[{}] has no setting `{}`", title, key), hint(key, known, "there are"), setting.where);
+        return fail(ErrorKind::invalid_input, fmt::format("[{}] has no setting `{}`", title, key),
+                    hint(key, known, "there are"), setting.where);
       std::string name = key;
       std::ranges::replace(name, '_', '-');
       CLI::Option& option = *command.get_option("--" + name);
@@ -92,7 +106,8 @@ Status apply_project_file(const ProjectFile& file, CLI::App& app, Context& conte
   for (const CLI::App* command : app.get_subcommands())
     for (const CLI::Option* option : command->get_options())
       if (!option->get_lnames().empty())
-        context.origins.try_emplace(option->get_lnames().front(), option->count() > 0 ? "command line" : "default");
+        context.origins.try_emplace(option->get_lnames().front(),
+                                    option->count() > 0 ? "command line" : "default");
   return {};
 }
 

@@ -40,7 +40,9 @@ struct ProjectSettings : testing::Test {
 };
 
 TEST_F(ProjectSettings, FillsWhatWasNotTyped) {
-  ASSERT_TRUE(apply("[evaluate]\ngate = \"accept\"\njobs = 3\nno_peers = true\nworkload = [\"a=1\", \"b=2\"]\n", {"evaluate", "--jobs", "2"}));
+  ASSERT_TRUE(apply(
+      "[evaluate]\ngate = \"accept\"\njobs = 3\nno_peers = true\nworkload = [\"a=1\", \"b=2\"]\n",
+      {"evaluate", "--jobs", "2"}));
   EXPECT_EQ(gate, "accept");
   EXPECT_EQ(jobs, 2) << "typed wins";
   EXPECT_TRUE(peers);
@@ -56,7 +58,8 @@ TEST_F(ProjectSettings, OtherCommandsAreCheckedButNotApplied) {
 }
 
 TEST_F(ProjectSettings, PathsStartAtTheFile) {
-  ASSERT_TRUE(apply("state = \"st\"\noperators = \"/abs\"\ncompiler = \"clang++-19\"\n", {"evaluate"}));
+  ASSERT_TRUE(
+      apply("state = \"st\"\noperators = \"/abs\"\ncompiler = \"clang++-19\"\n", {"evaluate"}));
   EXPECT_EQ(context.workspace.project.state_dir, "dir/st");
   EXPECT_EQ(context.workspace.project.operators, "/abs");
   EXPECT_EQ(context.workspace.project.compiler, "clang++-19");
@@ -64,7 +67,8 @@ TEST_F(ProjectSettings, PathsStartAtTheFile) {
 }
 
 TEST_F(ProjectSettings, MistakesAreNamedWithTheirLine) {
-  const auto refused = [&](const std::string& toml, const std::string& message, const std::string& remedy) {
+  const auto refused = [&](const std::string& toml, const std::string& message,
+                           const std::string& remedy) {
     const Status status = apply(toml, {"evaluate"});
     ASSERT_FALSE(status) << toml;
     EXPECT_THAT(status.error().message, HasSubstr(message));
