@@ -136,8 +136,13 @@ Status Judge::verify(Subject& subject, const std::string& gate, Verdict& verdict
   const std::uint64_t total = std::accumulate(share.begin(), share.end(), std::uint64_t{0});
 
   verdict.workloads.clear();
-  for (const BoundWorkload& w : workloads_)
-    verdict.workloads.push_back({.uuid = w.workload.uuid});
+  // Only what this gate visits, in the definition's order: a replay visits the same.
+  std::vector<std::size_t> tally(workloads_.size());
+  for (std::size_t i = 0; i < workloads_.size(); ++i)
+    if (std::find(order.begin(), order.end(), i) != order.end()) {
+      tally[i] = verdict.workloads.size();
+      verdict.workloads.push_back({.uuid = workloads_[i].workload.uuid});
+    }
   std::uint64_t done = 0;
   for (std::size_t place = 0; place < order.size(); ++place) {
     const std::size_t i = order[place];
@@ -154,7 +159,7 @@ Status Judge::verify(Subject& subject, const std::string& gate, Verdict& verdict
       key.input_class = classes[(offset + t) % classes.size()];
       key.placement = t % 2 == 0 ? Placement::end_aligned : Placement::start_aligned;
       key.poison = static_cast<std::uint32_t>(key.trial);
-      KW_TRY(const bool ok, verify_one(subject, workload, key, verdict, verdict.workloads[i], t == 0));
+      KW_TRY(const bool ok, verify_one(subject, workload, key, verdict, verdict.workloads[tally[i]], t == 0));
       if (!ok)
         return {};
     }

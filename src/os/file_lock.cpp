@@ -16,6 +16,8 @@ Result<FileLock> FileLock::acquire(const std::string& path, const std::string& p
                                    std::chrono::milliseconds wait, Mode mode) {
   using Steady = std::chrono::steady_clock;
   UniqueFd fd(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644));
+  if (!fd && errno == EACCES) // another user's, as in /tmp: a lock needs no right to write
+    fd = UniqueFd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (!fd)
     return fail_errno("open lock file", path);
   const int operation = (mode == Mode::exclusive ? LOCK_EX : LOCK_SH) | LOCK_NB;

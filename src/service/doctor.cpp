@@ -5,6 +5,7 @@
 #include "oracle/python_reference.hpp"
 #include "os/cpu.hpp"
 #include "os/file_lock.hpp"
+#include "os/interrupt.hpp"
 #include "os/sandbox_probe.hpp"
 #include "service/judging.hpp"
 #include "service/lease.hpp"
@@ -129,7 +130,7 @@ Result<DoctorReport> doctor(const Workspace& workspace, const DoctorOptions& opt
       report.lines.push_back({p.name, "", fmt::format("{} ({})", p.value, p.origin), "", false});
   if (options.quick)
     return report;
-  KW_TRY(const FileLock lease, timing_lease("doctor"));
+  KW_TRY(const FileLock lease, timing_lease("doctor", [](const std::string&) {}, [] { return interrupted(); }));
   KW_TRY(const Ceilings ceilings, cached_ceilings(workspace.cache_dir, options.refresh));
   add_ceilings(report, ceilings);
   if (const Status timed = add_timing(workspace, report); !timed)

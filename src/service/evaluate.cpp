@@ -117,7 +117,7 @@ Status Worker::judge_timing(Open& open, Subject& subject, Verdict& verdict) {
                   "run `kernwright check` on its folder");
     open.baseline = std::make_unique<Subject>(std::move(loaded));
   }
-  KW_TRY(const FileLock lease, timing_lease("evaluate " + subject.solution.name));
+  KW_TRY(const FileLock lease, timing_lease("evaluate " + subject.solution.name, options_.judging.note, options_.judging.stop));
   RaceOptions race;
   race.warm = judge.definition().ext.protocol != "cold";
   race.seconds = options_.timing_seconds;

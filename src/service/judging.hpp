@@ -32,6 +32,7 @@ struct JudgingOptions {
   int threads = 0;                   ///< 0 = the definition's
   bool shares_cpus = false;          ///< other judges run beside this one: sleep instead of spinning, pin nothing
   std::function<bool()> stop = [] { return false; };
+  std::function<void(const std::string&)> note = [](const std::string&) {}; ///< why it takes longer, for people
   std::function<void(const std::string&, std::uint64_t, std::uint64_t)> progress =
       [](const std::string&, std::uint64_t, std::uint64_t) {};
 };

@@ -5,11 +5,15 @@
 #include "base/result.hpp"
 #include "os/file_lock.hpp"
 
+#include <functional>
 #include <string>
 
 namespace kw {
 
-/// Waits up to an hour. Errors: timeout, naming the holder.
-Result<FileLock> timing_lease(const std::string& purpose);
+/// Waits up to an hour, and says so once through `note`. Errors: timeout, naming the holder;
+/// interrupted, when `stop` says so meanwhile.
+Result<FileLock> timing_lease(const std::string& purpose,
+                              const std::function<void(const std::string&)>& note,
+                              const std::function<bool()>& stop);
 
 } // namespace kw

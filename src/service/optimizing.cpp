@@ -179,7 +179,7 @@ Result<OptimizeResult> run_optimize(const Workspace& workspace, const OptimizeRe
   KW_TRY(const std::vector<LoadedSpace> spaces, load_spaces(task.definition));
   KW_TRY(const Solution baseline, baseline_solution(task.definition));
   // The whole search times: nothing else may time on this machine meanwhile.
-  KW_TRY(const FileLock lease, timing_lease("optimize " + run.definition));
+  KW_TRY(const FileLock lease, timing_lease("optimize " + run.definition, request.hooks.note, request.hooks.stop));
   if (!stored_ceilings(workspace.cache_dir)) {
     request.hooks.note("measuring this machine's ceilings (once, a few seconds)");
     KW_TRY(const Ceilings measured, cached_ceilings(workspace.cache_dir, false));

@@ -4,6 +4,7 @@
 #include "controller/recorder.hpp"
 #include "os/file_lock.hpp"
 #include "os/files.hpp"
+#include "os/interrupt.hpp"
 #include "service/lease.hpp"
 
 #include <algorithm>
@@ -82,7 +83,7 @@ class Arena {
 
  private:
   Status time(Bench& bench, Subject& subject, Verdict& verdict) {
-    KW_TRY(const FileLock lease, timing_lease("redteam"));
+    KW_TRY(const FileLock lease, timing_lease("redteam", [](const std::string&) {}, [] { return interrupted(); }));
     KW_TRY(const Solution baseline, baseline_solution(bench.judge->definition()));
     Verdict own;
     KW_TRY(Subject base, bench.judge->admit(baseline, own));

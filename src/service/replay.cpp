@@ -86,7 +86,7 @@ Result<Replay> replay(const Workspace& workspace, const std::string& id, const R
     KW_CHECK(judge.verify(subject, gate, verdict));
   }
   if (timed && verdict.correctness.outcome == Outcome::pass) {
-    KW_TRY(const FileLock lease, timing_lease("replay " + id));
+    KW_TRY(const FileLock lease, timing_lease("replay " + id, options.judging.note, options.judging.stop));
     KW_TRY(const Solution baseline, baseline_solution(judge.definition()));
     Verdict own;
     KW_TRY(Subject base, judge.admit(baseline, own));

@@ -47,7 +47,7 @@ Status add_traces(std::vector<Probe>& probes, TraceSet& set) {
   for (Probe& probe : probes) {
     add_solution(probe, set);
     for (const Workload& workload : set.workloads[probe.definition]) {
-      const bool judged = std::any_of(probe.verdict.workloads.begin(), probe.verdict.workloads.end(), [&](const WorkloadTrials& t) { return t.uuid == workload.uuid; });
+      const bool judged = std::any_of(probe.verdict.workloads.begin(), probe.verdict.workloads.end(), [&](const WorkloadTrials& t) { return t.uuid == workload.uuid && t.trials > 0; });
       if (!judged && probe.verdict.build.outcome == Outcome::pass)
         continue;
       Result<Trace> trace = to_trace(probe, *set.definition(probe.definition), workload);

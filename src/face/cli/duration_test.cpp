@@ -17,5 +17,11 @@ TEST(Duration, RefusesNonsense) {
     EXPECT_FALSE(parse_duration(bad)) << bad;
 }
 
+TEST(Duration, HasAnEnd) {
+  EXPECT_EQ(*parse_duration("720h"), 30 * 24 * 3600);
+  EXPECT_FALSE(parse_duration("721h"));
+  EXPECT_FALSE(parse_duration("inf"));
+}
+
 } // namespace
 } // namespace kw::cli

@@ -106,6 +106,8 @@ int run(const Context& context, Options& o) {
   o.evaluate.timing_seconds = *seconds;
   o.evaluate.archive = !o.no_archive;
   o.evaluate.judging.stop = [] { return interrupted(); };
+  if (!context.json)
+    o.evaluate.judging.note = [](const std::string& text) { fmt::print(stderr, "{}\n", text); };
   if (!context.json && isatty(STDERR_FILENO) == 1 && o.evaluate.jobs == 1)
     o.evaluate.judging.progress = [](const std::string& stage, std::uint64_t done, std::uint64_t total) {
       if (done % 8 == 0)

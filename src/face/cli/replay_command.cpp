@@ -37,6 +37,8 @@ void add_replay(CLI::App& app, Context& context) {
       o->replay.timing = !o->no_timing;
       o->replay.timing_seconds = *seconds;
       o->replay.judging.stop = [] { return interrupted(); };
+      if (!context.json)
+        o->replay.judging.note = [](const std::string& text) { fmt::print(stderr, "{}\n", text); };
       const Result<Replay> done = replay(*workspace, o->id, o->replay);
       if (!done)
         return report_error(context, done.error());

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """What is around the judge goes wrong: disks, folders, a second process, a Python without torch."""
 import contextlib
+import fcntl
 import stat
+import time
 
 from harness import *
 
@@ -142,6 +144,19 @@ class EnvironmentFaults(Case):
         self.expect(outcome, outcome.code, "IndexError", "remedy: ")
 
 
+class Leases(Case):
+    def test_waiting_for_another_timing_is_said_and_can_be_stopped(self):
+        with open("/tmp/kernwright-timing.lock", "a", encoding="utf-8") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            process, log = start("evaluate", self.write("good.cpp", softmax()), *SOFTMAX, "--time")
+            self.addCleanup(process.kill)
+            end = time.monotonic() + 50
+            while "waiting: " not in pathlib.Path(log).read_text() and time.monotonic() < end:
+                time.sleep(0.05)
+            self.assertIn("only one may", pathlib.Path(log).read_text())
+            self.assertEqual(stop(process, INT, 10), INTERRUPTED)
+
+
 class WrongUsage(Case):
     def test_mistakes_name_the_way_out(self):
         good = self.write("good.cpp", softmax())
@@ -149,6 +164,19 @@ class WrongUsage(Case):
             (["evalute", good], "there is no command `evalute`", "did you mean `kernwright evaluate`?"),
             (["evaluate"], "paths is required", "--help"),
             (["evaluate", good, "--gate", "none"], "--gate", "--help"),
+            (["evaluate", good, "--gaet", "gate"], "`kernwright evaluate` has no option --gaet", "did you mean --gate?"),
+            ([], "`kernwright` needs a command", "optimize, evaluate"),
+            (["archive"], "`kernwright archive` needs a command", "list, show"),
+            (["evaluate", good, *SOFTMAX, "--threads", "-1"], "--threads", "--help"),
+            (["evaluate", good, *SOFTMAX, "--least-window", "nan"], "--least-window", "--help"),
+            (["evaluate", good, *SOFTMAX, "--timing-budget", "inf"], "longer than 30 days", "720h"),
+            (["evaluate", good, *SOFTMAX, "--peers"], "nothing is timed", "--time"),
+            (["--state", good, "evaluate", good, *SOFTMAX], "good.cpp", "a file, not a folder"),
+            (["optimize", "softmax_f32", "--evaluations", "-1"], "--evaluations", "--help"),
+            (["archive", "list", "--decision", "none"], "--decision", "--help"),
+            (["archive", "export", ""], "name of the folder is empty", "name a folder"),
+            (["export", "--trace-set", "ab", "-o", self.dir / "x"], "not `ab` alone", "leave out"),
+            (["unpack", good, "-o", self.dir / "x"], "only a solution.json", "pack"),
             (["optimize"], "name one definition", "check --list"),
             (["optimize", "sofmax_f32"], "there is no definition `sofmax_f32`", "did you mean `softmax_f32`?"),
             (["optimize", "zzz"], "there is no definition `zzz`", "check --list"),

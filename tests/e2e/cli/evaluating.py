@@ -74,6 +74,24 @@ class Evaluating(Case):
         source = self.write("good.cpp", softmax())
         self.run_expecting(BAD_INPUT, "evaluate", source, *SOFTMAX, "--junit", self.dir / "no" / "x.xml", says=["remedy: "])
 
+    def test_unwritten_report_is_part_of_the_one_document(self):
+        source = self.write("good.cpp", softmax())
+        parsed = self.run_expecting(BAD_INPUT, "--json", "evaluate", source, *SOFTMAX, "--junit", self.dir / "no" / "x.xml").json
+        self.assertIn("x.xml", parsed["error"]["message"])
+        self.assertEqual(parsed["evaluations"][0]["probe"]["verdict"]["word"], "CORRECT")
+
+    def test_other_calling_conventions_are_refused(self):
+        packed = self.dir / "s.json"
+        # The entry is evident: the sources export one function.
+        self.run_expecting(HOLDS, "pack", self.write("good.cpp", softmax()), "-o", packed, "-d", "softmax_f32")
+        solution = json.loads(packed.read_text())
+        self.assertEqual(solution["spec"]["entry_point"], "good.cpp::kernel")
+        for change, reason in [({"binding": "tvm-ffi"}, "binding `tvm-ffi`"), ({"binding": "torch"}, "binding `torch`"),
+                               ({"language": "cuda"}, "not `cuda`"), ({"destination_passing_style": False}, "passes outputs as pointers")]:
+            with self.subTest(change=change):
+                other = self.write("other.json", json.dumps(solution | {"spec": solution["spec"] | change}))
+                self.run_expecting(FAILS, "evaluate", other, *SOFTMAX[2:], says=["REJECT_BUILD", reason, "remedy: "])
+
     def test_bf16(self):
         source = self.write("swiglu.cpp", SWIGLU_BF16 + """
 extern "C" int kernel(const std::uint16_t* gate, const std::uint16_t* up, std::uint16_t* y, std::int64_t tokens) {
@@ -118,7 +136,7 @@ extern "C" int kernel(const float* x, float* y, std::int64_t rows, std::int64_t 
         if os.cpu_count() > 1:
             source.write_text(text.replace("KW_EXPECTED", "2"))
             self.run_expecting(HOLDS, "evaluate", source, *SOFTMAX, "--threads", 2, says=["CORRECT"])
-        self.run_expecting(BAD_INPUT, "evaluate", source, *SOFTMAX, "--threads", 100000, says=["remedy: declare fewer"])
+        self.run_expecting(BAD_INPUT, "evaluate", source, *SOFTMAX, "--threads", 1000, says=["remedy: declare fewer"])
 
     def test_timing_is_judged_or_called_unfit(self):
         source = self.write("slow.cpp", softmax(before="  for (int again = 0; again < 3; ++again)\n    for (std::int64_t i = 0; i < rows * n; ++i)\n"

@@ -95,6 +95,21 @@ class Optimizing(Case):
         self.assertEqual(len(archived), len(rows) + 1)  # and the judgement of the winner as a whole
         self.run_expecting(HOLDS, "--state", self.state, "evaluate", solution, "--gate", "smoke", "--workload", "rows=17", says=["CORRECT"])
 
+    def test_replay_judges_what_the_probe_was_judged_on(self):
+        # A search tries candidates on two workloads of a regime, not on all of the run.
+        process, log = start("--state", self.state, "optimize", "softmax_f32", "--evaluations", 2, "--budget", "30s", "--no-peers",
+                             "--gate", "gate", "--least-window", 1, "--workload", "rows=3", "--workload", "rows=61", "--workload", "rows=17",
+                             "--workload", "rows=128")
+        self.addCleanup(process.kill)
+        self.wait_for_probe(process, log)
+        stop(process, INT)
+        probe = next(p["id"] for p in self.probes() if not p["hypothesis"].startswith("final"))
+        replayed = self.run_expecting(HOLDS, "--state", self.state, "--json", "replay", probe, "--no-timing").json
+        before, after = (replayed[k]["verdict"]["workloads"] for k in ("before", "after"))
+        self.assertTrue(all(w["trials"] > 0 for w in before), before)
+        self.assertLessEqual(len(before), 2)
+        self.assertEqual([(w["uuid"], w["trials"]) for w in after], [(w["uuid"], w["trials"]) for w in before])
+
     def test_interrupt_and_resume(self):
         process, log = start("--state", self.state, "optimize", "softmax_f32", "--evaluations", 4, "--budget", "30s", *TINY)
         self.addCleanup(process.kill)
@@ -106,6 +121,8 @@ class Optimizing(Case):
         (run,) = self.runs()
         self.assertIn(f"interrupted: nothing is lost. Continue with: kernwright optimize --resume {run}", text)
         self.assertEqual([c for c in children if alive(c)], [])
+        listed = self.run_expecting(HOLDS, "--state", self.state, "--json", "archive", "list", "--runs").json["runs"]
+        self.assertEqual([(r["id"], r["definition"], r["state"]) for r in listed], [(run, "softmax_f32", "interrupted")])
         _, rows, _ = self.check_outputs(run)
         self.resume(run, {row["id"] for row in rows})
 
