@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "judge/binding.hpp"
 
+#include <algorithm>
 #include <fmt/format.h>
 #include <limits>
 
@@ -18,7 +19,8 @@ Result<std::vector<std::int64_t>> resolve_shape(const TensorSpec& spec, const Bi
       return fail(ErrorKind::invalid_input,
                   fmt::format("tensor `{}` uses axis `{}`, which the workload does not bind", spec.name, axis),
                   "give the axis a value in the workload, or declare it in the definition");
-    const auto size = static_cast<std::int64_t>(found->second);
+    // Sizes travel as doubles: 2^63 would not come back.
+    const auto size = static_cast<std::int64_t>(std::min(found->second, 9e18));
     shape.push_back(size);
     if (size > 0 && elements > most_elements / size)
       return fail(ErrorKind::invalid_input,

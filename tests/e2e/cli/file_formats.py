@@ -68,6 +68,16 @@ class Checking(Case):
                 self.assertTrue(any(says.lower() in (i["message"] + i["remedy"]).lower() for i in issues), issues)
                 self.assertTrue(all("thing.definition.json" in i["where"] for i in issues), issues)
 
+    def test_sizes_beyond_all_memory(self):
+        self.run_expecting(HOLDS, "init", "op", "scale", "--dir", self.dir / "scale")
+        workloads = self.dir / "scale" / "scale.workloads.jsonl"
+        text = workloads.read_text()
+        for size in (900_000_000, 2 ** 62, 2 ** 63 - 1):
+            with self.subTest(size=size):
+                workloads.write_text(text.replace('"rows": 64', f'"rows": {size}'))
+                self.run_expecting(BAD_INPUT, "--operators", self.dir / "scale", "evaluate", self.dir / "scale" / "baseline.cpp", "-d", "scale",
+                                   "--gate", "smoke", says=["would have more than", "remedy: "])
+
     def test_unknown_key_is_a_warning(self):
         path = self.write("thing.definition.json", json.dumps({**DEFINITION, "descripton": "typo"}))
         warnings = self.issues(HOLDS, path)
