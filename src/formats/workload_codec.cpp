@@ -128,7 +128,8 @@ Workload decode_workload_object(Decoding& decoding, const Json& j, const std::st
     ObjectReader e(*ext, decoding.source(), r.pointer("x_kernwright"), decoding.errors());
     w.weight = e.number_or("weight", 1);
     if (!(w.weight > 0) || std::isinf(w.weight))
-      e.error("weight", "the weight of a workload must be a finite number above 0", "weights are shares: 1 and 2 mean a third and two thirds");
+      e.error("weight", "the weight of a workload must be a finite number above 0",
+              "weights are shares: 1 and 2 mean a third and two thirds");
     const std::string rest = decoding.unknown_keys(e, workload_ext_keys);
     w.unknown = rest.empty() ? rest : fmt::format(R"({{"x_kernwright":{}}})", rest);
   }

@@ -28,29 +28,42 @@ Result<std::vector<LoadedSpace>> load_spaces(const Definition& definition) {
     KW_TRY(const std::string text, read_file(path, 1 << 20));
     LoadedSpace loaded;
     KW_TRY(loaded.space, parse_space(text, path));
-    KW_TRY(loaded.template_text, read_file(join_path(parent_path(path), loaded.space.template_file), 1 << 20));
+    KW_TRY(loaded.template_text,
+           read_file(join_path(parent_path(path), loaded.space.template_file), 1 << 20));
     out.push_back(std::move(loaded));
   }
   if (out.empty())
-    return fail(ErrorKind::unsupported, fmt::format("`{}` has no kernel templates, so the tuner has nothing to vary", definition.name),
-                "list *.space.json files under x_kernwright.templates (docs/tuner.md), or judge a kernel of your own with "
+    return fail(ErrorKind::unsupported,
+                fmt::format("`{}` has no kernel templates, so the tuner has nothing to vary",
+                            definition.name),
+                "list *.space.json files under x_kernwright.templates (docs/tuner.md), or judge a "
+                "kernel of your own with "
                 "`kernwright evaluate`",
                 definition.file);
   return out;
 }
 
 ordered_json options_json(const OptimizeOptions& o, const JudgingOptions& judging) {
-  return {{"seconds", o.seconds}, {"evaluations", o.evaluations}, {"seed", o.seed}, {"screen_rounds", o.screen_rounds},
-          {"final_gate", o.final_gate}, {"peers", o.peers}, {"least_window_ns", o.race.least_window_ns},
-          {"workloads", judging.workloads}, {"threads", judging.threads}};
+  return {{"seconds", o.seconds},
+          {"evaluations", o.evaluations},
+          {"seed", o.seed},
+          {"screen_rounds", o.screen_rounds},
+          {"final_gate", o.final_gate},
+          {"peers", o.peers},
+          {"least_window_ns", o.race.least_window_ns},
+          {"workloads", judging.workloads},
+          {"threads", judging.threads}};
 }
 
 /// Where a resolved value came from, as the report shows it.
 std::string origin_of(const std::string& key, const OptimizeRequest& request) {
   if (!request.resume.empty())
     return "run " + request.resume;
-  static const std::map<std::string, std::string> options{{"seconds", "budget"}, {"final_gate", "gate"}, {"peers", "no-peers"},
-                                                          {"least_window_ns", "least-window"}, {"workloads", "workload"}};
+  static const std::map<std::string, std::string> options{{"seconds", "budget"},
+                                                          {"final_gate", "gate"},
+                                                          {"peers", "no-peers"},
+                                                          {"least_window_ns", "least-window"},
+                                                          {"workloads", "workload"}};
   const auto renamed = options.find(key);
   const auto origin = request.origins.find(renamed == options.end() ? key : renamed->second);
   return origin == request.origins.end() ? "default" : origin->second;
@@ -60,7 +73,8 @@ std::string origin_of(const std::string& key, const OptimizeRequest& request) {
 Status options_from_json(const std::string& text, OptimizeOptions& o, JudgingOptions& judging) {
   KW_TRY(const Json json, parse_json({.file = "run options", .text = text}));
   if (!json.is_object())
-    return fail(ErrorKind::invalid_input, "the stored options of the run are damaged", "start a new run");
+    return fail(ErrorKind::invalid_input, "the stored options of the run are damaged",
+                "start a new run");
   o.seconds = json.value("seconds", o.seconds);
   o.evaluations = json.value("evaluations", o.evaluations);
   o.seed = json.value("seed", o.seed);
@@ -74,7 +88,8 @@ Status options_from_json(const std::string& text, OptimizeOptions& o, JudgingOpt
 }
 
 Result<std::vector<Probe>> earlier_probes(Archive& archive, const std::string& run) {
-  KW_TRY(const std::vector<ProbeRow> rows, archive.list_probes({.definition = {}, .run = run, .decision = {}, .limit = 0}));
+  KW_TRY(const std::vector<ProbeRow> rows,
+         archive.list_probes({.definition = {}, .run = run, .decision = {}, .limit = 0}));
   std::vector<Probe> out;
   for (const ProbeRow& row : rows) {
     KW_TRY(const ArchivedProbe stored, archive.get_probe(row.id));
@@ -86,14 +101,19 @@ Result<std::vector<Probe>> earlier_probes(Archive& archive, const std::string& r
 
 std::string outcome_word(const Verdict& verdict) {
   switch (verdict.finding) {
-  case Finding::none: return "correct";
+  case Finding::none:
+    return "correct";
   case Finding::build:
-  case Finding::admission: return "build";
+  case Finding::admission:
+    return "build";
   case Finding::wrong:
   case Finding::state:
-  case Finding::nondeterminism: return "wrong";
-  case Finding::timing: return "timing";
-  default: return "crash";
+  case Finding::nondeterminism:
+    return "wrong";
+  case Finding::timing:
+    return "timing";
+  default:
+    return "crash";
   }
 }
 
@@ -112,11 +132,13 @@ ReportProbe report_probe(int index, double seconds, const Probe& probe) {
   return out;
 }
 
-void fill_workloads(const Judge& judge, const Probe& champion, const std::string& baseline, OptimizeReport& report) {
+void fill_workloads(const Judge& judge, const Probe& champion, const std::string& baseline,
+                    OptimizeReport& report) {
   if (!champion.verdict.times)
     return;
   const TimingEvidence& times = *champion.verdict.times;
-  const std::vector<PairedTiming>& from = times.confirmation.empty() ? times.gate : times.confirmation;
+  const std::vector<PairedTiming>& from =
+      times.confirmation.empty() ? times.gate : times.confirmation;
   const auto middle = [](std::vector<double> v) {
     std::nth_element(v.begin(), v.begin() + static_cast<std::ptrdiff_t>(v.size() / 2), v.end());
     return v[v.size() / 2];
@@ -147,11 +169,14 @@ void fill_workloads(const Judge& judge, const Probe& champion, const std::string
 Status write_reports(const OptimizeResult& result) {
   KW_CHECK(make_dirs(result.folder));
   KW_CHECK(write_file_atomic(join_path(result.folder, "report.html"), html_report(result.report)));
-  KW_CHECK(write_file_atomic(join_path(result.folder, "report.md"), markdown_report(result.report)));
+  KW_CHECK(
+      write_file_atomic(join_path(result.folder, "report.md"), markdown_report(result.report)));
   KW_CHECK(write_file_atomic(join_path(result.folder, "probes.csv"), probes_csv(result.report)));
-  KW_CHECK(write_file_atomic(join_path(result.folder, "workloads.csv"), workloads_csv(result.report)));
+  KW_CHECK(
+      write_file_atomic(join_path(result.folder, "workloads.csv"), workloads_csv(result.report)));
   if (result.outcome.champion)
-    KW_CHECK(write_file_atomic(join_path(result.folder, "solution.json"), encode_solution(result.outcome.champion->solution) + "\n"));
+    KW_CHECK(write_file_atomic(join_path(result.folder, "solution.json"),
+                               encode_solution(result.outcome.champion->solution) + "\n"));
   return {};
 }
 
@@ -167,7 +192,8 @@ Result<OptimizeResult> run_optimize(const Workspace& workspace, const OptimizeRe
   if (!request.resume.empty()) {
     KW_TRY(run, archive->get_run(request.resume));
     if (run.state == "finished")
-      return fail(ErrorKind::refused, fmt::format("run {} is finished", run.id), "start a new run, or `kernwright replay` its record");
+      return fail(ErrorKind::refused, fmt::format("run {} is finished", run.id),
+                  "start a new run, or `kernwright replay` its record");
     KW_CHECK(options_from_json(run.options, options, judging));
     KW_TRY(earlier, earlier_probes(*archive, run.id));
   } else {
@@ -179,7 +205,8 @@ Result<OptimizeResult> run_optimize(const Workspace& workspace, const OptimizeRe
   KW_TRY(const std::vector<LoadedSpace> spaces, load_spaces(task.definition));
   KW_TRY(const Solution baseline, baseline_solution(task.definition));
   // The whole search times: nothing else may time on this machine meanwhile.
-  KW_TRY(const FileLock lease, timing_lease("optimize " + run.definition, request.hooks.note, request.hooks.stop));
+  KW_TRY(const FileLock lease,
+         timing_lease("optimize " + run.definition, request.hooks.note, request.hooks.stop));
   if (!stored_ceilings(workspace.cache_dir)) {
     request.hooks.note("measuring this machine's ceilings (once, a few seconds)");
     KW_TRY(const Ceilings measured, cached_ceilings(workspace.cache_dir, false));
@@ -198,7 +225,8 @@ Result<OptimizeResult> run_optimize(const Workspace& workspace, const OptimizeRe
   options.race.warm = bench.judge->definition().ext.protocol != "cold";
   if (options.peers)
     options.peer_list = peers_of(bench.judge->definition());
-  Result<OptimizeOutcome> outcome = optimize(*bench.judge, baseline, spaces, recorder, options, earlier, request.hooks);
+  Result<OptimizeOutcome> outcome =
+      optimize(*bench.judge, baseline, spaces, recorder, options, earlier, request.hooks);
   if (!outcome) {
     run.state = "interrupted";
     KW_CHECK(archive->update_run(run));
@@ -218,9 +246,10 @@ Result<OptimizeResult> run_optimize(const Workspace& workspace, const OptimizeRe
   report.started_at = run.started_at;
   report.wall_seconds = result.outcome.total_seconds;
   report.budget = fmt::format("{:.0f} s", options.seconds);
-  report.environment = {{"machine", bench.environment.hardware}, {"compiler", bench.environment.compiler},
-                        {"flags", bench.environment.flags}, {"kernel", bench.environment.kernel},
-                        {"sandbox", bench.judge->tier()}, {"oracle", bench.judge->oracle().mode}};
+  report.environment = {
+      {"machine", bench.environment.hardware}, {"compiler", bench.environment.compiler},
+      {"flags", bench.environment.flags},      {"kernel", bench.environment.kernel},
+      {"sandbox", bench.judge->tier()},        {"oracle", bench.judge->oracle().mode}};
   const ordered_json resolved = options_json(options, judging);
   for (const auto& [key, value] : resolved.items())
     report.options.push_back({key, value.dump(), origin_of(key, request)});
@@ -237,7 +266,9 @@ Result<OptimizeResult> run_optimize(const Workspace& workspace, const OptimizeRe
     report.seed_commitment = champion.seed_commitment;
     report.seed = champion.seed;
     report.record = result.outcome.record ? result.outcome.record->id : "";
-    report.replay_command = fmt::format("kernwright replay {:.12}", result.outcome.record ? result.outcome.record->id : champion.id);
+    report.replay_command =
+        fmt::format("kernwright replay {:.12}",
+                    result.outcome.record ? result.outcome.record->id : champion.id);
     fill_workloads(*bench.judge, champion, baseline.name, report);
     for (const ReportWorkload& w : report.workloads)
       for (const auto& [peer, ns] : w.peers_ns)

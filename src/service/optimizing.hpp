@@ -14,18 +14,19 @@ namespace kw {
 
 struct OptimizeRequest {
   std::string definition;
-  std::string resume;  ///< run id; then options come from the run
+  std::string resume; ///< run id; then options come from the run
   OptimizeOptions options;
   JudgingOptions judging;
   OptimizeHooks hooks;
-  std::map<std::string, std::string> origins; ///< by option of the command: where its value came from
+  std::map<std::string, std::string>
+      origins; ///< by option of the command: where its value came from
 };
 
 struct OptimizeResult {
   std::string run;
   OptimizeOutcome outcome;
   OptimizeReport report;
-  std::string folder;   ///< .kernwright/runs/<id>: report.html, solution.json, probes.csv, report.md
+  std::string folder; ///< .kernwright/runs/<id>: report.html, solution.json, probes.csv, report.md
 };
 
 Result<OptimizeResult> run_optimize(const Workspace& workspace, const OptimizeRequest& request);

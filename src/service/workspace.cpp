@@ -15,8 +15,9 @@ std::string environment(const char* name) {
 }
 
 /// The first that says anything, by precedence.
-ResolvedSetting resolve(const char* name, const std::string& typed, const char* variable, const std::string& project,
-                     const std::string& project_file, std::string otherwise) {
+ResolvedSetting resolve(const char* name, const std::string& typed, const char* variable,
+                        const std::string& project, const std::string& project_file,
+                        std::string otherwise) {
   if (!typed.empty())
     return {name, typed, "command line"};
   if (std::string value = environment(variable); !value.empty())
@@ -46,19 +47,24 @@ Result<std::string> shipped(const std::string& what) {
     folder = parent_path(folder);
   }
   return fail(ErrorKind::not_found, "the shipped `" + what + "` folder is not beside the binary",
-              "run kernwright from its source tree or installation, or name the shipped folder with --operators", self);
+              "run kernwright from its source tree or installation, or name the shipped folder "
+              "with --operators",
+              self);
 }
 
 } // namespace
 
 Result<Workspace> open_workspace(const WorkspaceOptions& options) {
   Workspace out;
-  const auto path = [&](const char* name, std::string WorkspaceSettings::*member, const char* variable, std::string otherwise) {
-    out.resolved.push_back(resolve(name, options.*member, variable, options.project.*member, options.project_file, std::move(otherwise)));
+  const auto path = [&](const char* name, std::string WorkspaceSettings::* member,
+                        const char* variable, std::string otherwise) {
+    out.resolved.push_back(resolve(name, options.*member, variable, options.project.*member,
+                                   options.project_file, std::move(otherwise)));
     return out.resolved.back().value;
   };
   const Result<std::string> found = shipped("operators");
-  out.operators = path("operators", &WorkspaceSettings::operators, "KERNWRIGHT_OPERATORS", found.value_or(""));
+  out.operators =
+      path("operators", &WorkspaceSettings::operators, "KERNWRIGHT_OPERATORS", found.value_or(""));
   if (!found && !is_file(out.operators + "/include/kernwright.h"))
     return fail(found.error());
   out.include_dir = found.value_or(out.operators) + "/include";
