@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "face/cli/main.hpp"
 
-int main(int argc, char** argv) { return kw::cli::main(argc, argv); }
+int main(int argc, char** argv) {
+  return kw::cli::main(argc, argv);
+}

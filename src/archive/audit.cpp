@@ -43,7 +43,8 @@ class Audit {
 
   void record(const SealedRecord& sealed) {
     const Record& record = sealed.record;
-    const std::string label = fmt::format("record {} ({})", report.records + 1, short_id(record.id));
+    const std::string label =
+        fmt::format("record {} ({})", report.records + 1, short_id(record.id));
     if (record.previous != report.head)
       return broken("record", record.id,
                     label + " does not follow the one before it: a record was removed or moved");

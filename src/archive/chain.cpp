@@ -134,18 +134,18 @@ Error no_blob(std::string_view sha256) {
 
 Error missing_blob(const BlobRef& ref) {
   return {ErrorKind::invalid_input,
-          fmt::format("the probe names blob {} ('{}'), which was never stored", short_id(ref.sha256),
-                      ref.name),
+          fmt::format("the probe names blob {} ('{}'), which was never stored",
+                      short_id(ref.sha256), ref.name),
           "store every blob before the probe that names it",
           {}};
 }
 
 Error unknown_promoted(std::string_view probe) {
-  return {
-      ErrorKind::invalid_input,
-      fmt::format("probe '{}' is not archived, so no record can be sealed over it", short_id(probe)),
-      "store the probe first",
-      {}};
+  return {ErrorKind::invalid_input,
+          fmt::format("probe '{}' is not archived, so no record can be sealed over it",
+                      short_id(probe)),
+          "store the probe first",
+          {}};
 }
 
 } // namespace kw

@@ -37,11 +37,11 @@ Error database_error(int code, int system_errno, std::string_view detail, const 
   switch (primary) {
   case SQLITE_BUSY:
   case SQLITE_LOCKED:
-    return Error{ErrorKind::timeout,
-                 "another process is writing to this archive and did not finish in time",
-                 "wait for it, or stop it, or give this run an archive of its own with --state DIR; "
-                 "nothing was lost",
-                 path};
+    return Error{
+        ErrorKind::timeout, "another process is writing to this archive and did not finish in time",
+        "wait for it, or stop it, or give this run an archive of its own with --state DIR; "
+        "nothing was lost",
+        path};
   case SQLITE_READONLY:
   case SQLITE_PERM:
   case SQLITE_AUTH:

@@ -282,12 +282,14 @@ Result<std::unique_ptr<Archive>> open_sqlite_archive(const std::string& folder,
     KW_CHECK(make_dirs(folder));
   // SQLite answers "busy" at once, without its timeout, while another process creates the file or
   // switches it to WAL: those moments are short, so asking again is the remedy.
-  const auto deadline = std::chrono::steady_clock::now() + std::chrono::milliseconds(options.busy_timeout_ms);
+  const auto deadline =
+      std::chrono::steady_clock::now() + std::chrono::milliseconds(options.busy_timeout_ms);
   Result<Database> opened = fail(ErrorKind::timeout, "not opened");
   for (;;) {
     opened = options.read_only ? open_for_reading(path, options.busy_timeout_ms)
                                : open_for_writing(path, options.busy_timeout_ms);
-    if (opened || opened.error().kind != ErrorKind::timeout || std::chrono::steady_clock::now() > deadline)
+    if (opened || opened.error().kind != ErrorKind::timeout ||
+        std::chrono::steady_clock::now() > deadline)
       break;
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
   }

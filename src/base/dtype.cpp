@@ -29,17 +29,23 @@ constexpr std::array<Row, 12> rows{{
     {DType::boolean, "bool", 8, false, 0},
 }};
 
-const Row& row(DType t) { return rows[static_cast<std::size_t>(t)]; }
+const Row& row(DType t) {
+  return rows[static_cast<std::size_t>(t)];
+}
 
 } // namespace
 
-int bit_width(DType t) { return row(t).bits; }
+int bit_width(DType t) {
+  return row(t).bits;
+}
 
 std::size_t byte_size(DType t, std::int64_t n) {
   return (static_cast<std::size_t>(n) * static_cast<std::size_t>(row(t).bits) + 7) / 8;
 }
 
-std::string_view name(DType t) { return row(t).name; }
+std::string_view name(DType t) {
+  return row(t).name;
+}
 
 std::optional<DType> dtype_from_name(std::string_view s) {
   for (const Row& r : rows)
@@ -48,7 +54,11 @@ std::optional<DType> dtype_from_name(std::string_view s) {
   return std::nullopt;
 }
 
-bool is_float(DType t) { return row(t).floating; }
-double unit_roundoff(DType t) { return row(t).roundoff; }
+bool is_float(DType t) {
+  return row(t).floating;
+}
+double unit_roundoff(DType t) {
+  return row(t).roundoff;
+}
 
 } // namespace kw

@@ -10,8 +10,18 @@
 namespace kw {
 
 enum class DType : std::uint8_t {
-  float64, float32, float16, bfloat16, float8_e4m3fn, float8_e5m2, float4_e2m1,
-  int64, int32, int16, int8, boolean,
+  float64,
+  float32,
+  float16,
+  bfloat16,
+  float8_e4m3fn,
+  float8_e5m2,
+  float4_e2m1,
+  int64,
+  int32,
+  int16,
+  int8,
+  boolean,
 };
 
 /// Bits of one element: 4 for float4_e2m1 (two per byte, low nibble first), else a multiple of 8.

@@ -30,8 +30,12 @@ std::string one_shot(const EVP_MD* md, std::string_view bytes) {
 
 } // namespace
 
-std::string sha256_hex(std::string_view bytes) { return one_shot(EVP_sha256(), bytes); }
-std::string sha1_hex(std::string_view bytes) { return one_shot(EVP_sha1(), bytes); }
+std::string sha256_hex(std::string_view bytes) {
+  return one_shot(EVP_sha256(), bytes);
+}
+std::string sha1_hex(std::string_view bytes) {
+  return one_shot(EVP_sha1(), bytes);
+}
 
 struct Digest::State {
   EVP_MD_CTX* ctx = EVP_MD_CTX_new();

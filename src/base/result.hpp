@@ -14,7 +14,8 @@ enum class ErrorKind {
   not_found,      ///< a name, file or record that does not exist
   unsupported,    ///< valid, but this build or machine cannot do it
   refused,        ///< a policy says no (admission, sandbox tier, null-passing task)
-  infrastructure, ///< our side failed (fork, disk, memory): never a verdict on a candidate; may be retried
+  infrastructure, ///< our side failed (fork, disk, memory): never a verdict on a candidate; may be
+                  ///< retried
   timeout,        ///< a deadline passed
   interrupted,    ///< the user asked to stop
 };
@@ -35,10 +36,11 @@ using Status = Result<void>;
 
 inline tl::unexpected<Error> fail(ErrorKind kind, std::string message, std::string remedy = {},
                                   std::string where = {}) {
-  return tl::make_unexpected(
-      Error{kind, std::move(message), std::move(remedy), std::move(where)});
+  return tl::make_unexpected(Error{kind, std::move(message), std::move(remedy), std::move(where)});
 }
-inline tl::unexpected<Error> fail(Error error) { return tl::make_unexpected(std::move(error)); }
+inline tl::unexpected<Error> fail(Error error) {
+  return tl::make_unexpected(std::move(error));
+}
 
 /// A broken invariant: prints and aborts, in every build. Never for bad input.
 [[noreturn]] void broken_invariant(const char* condition, const char* file, int line);

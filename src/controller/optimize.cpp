@@ -32,17 +32,18 @@ struct RegimeSearch {
   std::unique_ptr<SpaceSet> set;
   std::unique_ptr<Tuner> tuner;
   std::optional<Config> best;
-  Subject champion;          ///< loaded; the baseline until something beats it
-  std::string champion_id;   ///< probe id, "" = baseline
-  double champion_log = 0;   ///< ln(t_baseline / t_champion), a chain of gate estimates
+  Subject champion;        ///< loaded; the baseline until something beats it
+  std::string champion_id; ///< probe id, "" = baseline
+  double champion_log = 0; ///< ln(t_baseline / t_champion), a chain of gate estimates
   int evaluations = 0;
 };
 
 class Optimizer {
  public:
-  Optimizer(Judge& judge, const Solution& baseline, const std::vector<LoadedSpace>& spaces, const Recorder& recorder,
-            const OptimizeOptions& options, const OptimizeHooks& hooks)
-      : judge_(judge), baseline_(baseline), spaces_(spaces), recorder_(recorder), options_(options), hooks_(hooks) {}
+  Optimizer(Judge& judge, const Solution& baseline, const std::vector<LoadedSpace>& spaces,
+            const Recorder& recorder, const OptimizeOptions& options, const OptimizeHooks& hooks)
+      : judge_(judge), baseline_(baseline), spaces_(spaces), recorder_(recorder), options_(options),
+        hooks_(hooks) {}
 
   Result<OptimizeOutcome> run(const std::vector<Probe>& earlier);
 
@@ -76,8 +77,8 @@ Result<Subject> Optimizer::load_baseline() {
   KW_TRY(Subject subject, judge_.admit(baseline_, verdict));
   if (!subject.loaded())
     return fail(ErrorKind::invalid_input,
-                fmt::format("the baseline `{}` is not usable: {} {}", baseline_.name, verdict.build.summary,
-                            verdict.sandbox.summary),
+                fmt::format("the baseline `{}` is not usable: {} {}", baseline_.name,
+                            verdict.build.summary, verdict.sandbox.summary),
                 "run `kernwright check` on the operator folder and correct its baseline");
   return subject;
 }
@@ -98,8 +99,9 @@ Status Optimizer::prepare(const std::vector<Probe>& earlier) {
     facts.insert(axes.begin(), axes.end());
     KW_TRY(SpaceSet set, SpaceSet::bind(std::move(fitting), facts));
     search.set = std::make_unique<SpaceSet>(std::move(set));
-    search.tuner = std::make_unique<Tuner>(*search.set, TunerOptions{.algorithm = Algorithm::hybrid,
-                                                                     .seed = options_.seed, .prior = {}});
+    search.tuner = std::make_unique<Tuner>(
+        *search.set,
+        TunerOptions{.algorithm = Algorithm::hybrid, .seed = options_.seed, .prior = {}});
     KW_TRY(search.champion, load_baseline());
     searches_.push_back(std::move(search));
   }
@@ -141,14 +143,15 @@ void Optimizer::emit(RegimeSearch& search, Probe probe) {
   outcome_.events.push_back(std::move(event));
 }
 
-Status Optimizer::judge_candidate(RegimeSearch& search, Subject& subject, Probe& probe, Observation& seen) {
+Status Optimizer::judge_candidate(RegimeSearch& search, Subject& subject, Probe& probe,
+                                  Observation& seen) {
   Verdict& verdict = probe.verdict;
   const std::vector<std::size_t> some = {search.regime->smallest, search.regime->representative};
   KW_CHECK(judge_.verify(subject, "smoke", verdict, some));
   if (verdict.correctness.outcome != Outcome::pass)
     return {};
-  KW_TRY(const double ahead,
-         judge_.screen(search.champion, subject, search.regime->representative, options_.screen_rounds, verdict));
+  KW_TRY(const double ahead, judge_.screen(search.champion, subject, search.regime->representative,
+                                           options_.screen_rounds, verdict));
   if (verdict.correctness.outcome == Outcome::fail)
     return {};
   probe.estimate = search.champion_log + ahead;
@@ -170,7 +173,8 @@ Status Optimizer::judge_candidate(RegimeSearch& search, Subject& subject, Probe&
     std::vector<double> ratios;
     for (const PairedTiming& p : verdict.times->gate)
       ratios.insert(ratios.end(), p.log_ratios.begin(), p.log_ratios.end());
-    std::nth_element(ratios.begin(), ratios.begin() + static_cast<std::ptrdiff_t>(ratios.size() / 2), ratios.end());
+    std::nth_element(ratios.begin(),
+                     ratios.begin() + static_cast<std::ptrdiff_t>(ratios.size() / 2), ratios.end());
     probe.estimate = search.champion_log + ratios[ratios.size() / 2];
     seen.cost = std::exp(-*probe.estimate);
     probe.decision = "keep";
@@ -183,7 +187,8 @@ Status Optimizer::judge_candidate(RegimeSearch& search, Subject& subject, Probe&
 
 Status Optimizer::try_config(RegimeSearch& search, const Config& config) {
   const LoadedSpace& loaded = spaces_[search.regime->spaces[config.space]];
-  const Variant variant{.space = &loaded.space, .choice = config.choice, .template_text = loaded.template_text};
+  const Variant variant{
+      .space = &loaded.space, .choice = config.choice, .template_text = loaded.template_text};
   KW_TRY(const Solution solution, instantiate(judge_.definition(), variant));
   const Seed seed = fresh_seed();
   Probe probe = recorder_.open(solution, seed);
@@ -251,15 +256,19 @@ Result<Solution> Optimizer::assemble() const {
     Branch branch;
     const std::string space_condition = axis_condition(loaded.space, facts_);
     branch.when = search.regime->condition.empty() ? space_condition
-                  : space_condition.empty()        ? search.regime->condition
-                                                   : fmt::format("({}) and ({})", search.regime->condition, space_condition);
-    branch.variant = {.space = &loaded.space, .choice = search.best->choice, .template_text = loaded.template_text};
+                  : space_condition.empty()
+                      ? search.regime->condition
+                      : fmt::format("({}) and ({})", search.regime->condition, space_condition);
+    branch.variant = {.space = &loaded.space,
+                      .choice = search.best->choice,
+                      .template_text = loaded.template_text};
     branches.push_back(std::move(branch));
   }
   // Regimes come in an order in which their conditions take every call once; a branch that takes
   // everything goes last.
-  std::stable_sort(branches.begin(), branches.end(),
-                   [](const Branch& a, const Branch& b) { return !a.when.empty() && b.when.empty(); });
+  std::stable_sort(branches.begin(), branches.end(), [](const Branch& a, const Branch& b) {
+    return !a.when.empty() && b.when.empty();
+  });
   if (branches.empty())
     return fail(ErrorKind::not_found, "no candidate beat the baseline");
   if (branches.size() == 1 && searches_.size() == 1)
@@ -271,7 +280,8 @@ Status Optimizer::finish() {
   // Where nothing passed a gate, the best screened kernel stands in: the winner must cover every
   // workload, and the whole-solution gate refuses it if it loses anywhere.
   for (RegimeSearch& search : searches_)
-    if (const Trial* best = search.tuner->best(); !search.best && best != nullptr && best->observation.valid)
+    if (const Trial* best = search.tuner->best();
+        !search.best && best != nullptr && best->observation.valid)
       search.best = best->config;
   const Result<Solution> assembled = assemble();
   if (!assembled) {
@@ -282,13 +292,14 @@ Status Optimizer::finish() {
   }
   for (const RegimeSearch& search : searches_)
     if (!search.best) {
-      hooks_.note(fmt::format("no correct kernel was found where {}: the winner would cover only part of the "
-                              "workloads and is not promoted",
-                              search.regime->name));
+      hooks_.note(fmt::format(
+          "no correct kernel was found where {}: the winner would cover only part of the "
+          "workloads and is not promoted",
+          search.regime->name));
       return {};
     }
-  hooks_.note(fmt::format("judging `{}` whole: gate {}, then confirmation in fresh processes", assembled->name,
-                          options_.final_gate));
+  hooks_.note(fmt::format("judging `{}` whole: gate {}, then confirmation in fresh processes",
+                          assembled->name, options_.final_gate));
   KW_TRY(Subject baseline, load_baseline());
   const Seed seed = fresh_seed();
   Probe probe = recorder_.open(*assembled, seed);
@@ -296,7 +307,8 @@ Status Optimizer::finish() {
   probe.parent = searches_.front().champion_id;
   probe.hypothesis = "final";
   for (const RegimeSearch& search : searches_)
-    probe.hypothesis += fmt::format("; {}: {}", search.regime->name, search.set->text(*search.best));
+    probe.hypothesis +=
+        fmt::format("; {}: {}", search.regime->name, search.set->text(*search.best));
   const auto began = std::chrono::steady_clock::now();
   judge_.begin(seed);
   KW_TRY(Subject subject, judge_.admit(*assembled, probe.verdict));
@@ -306,11 +318,12 @@ Status Optimizer::finish() {
     KW_CHECK(judge_.time(baseline, subject, options_.race, probe.verdict));
   if (probe.verdict.merit.outcome == Outcome::pass)
     KW_CHECK(judge_.confirm(baseline, subject,
-                            options_.peers ? options_.peer_list : std::vector<PeerSpec>{}, options_.race,
-                            probe.verdict));
+                            options_.peers ? options_.peer_list : std::vector<PeerSpec>{},
+                            options_.race, probe.verdict));
   conclude(probe.verdict, true);
   probe.decision = probe.verdict.accepted ? "promote" : "reject";
-  probe.reason = probe.verdict.merit.summary.empty() ? probe.verdict.correctness.summary : probe.verdict.merit.summary;
+  probe.reason = probe.verdict.merit.summary.empty() ? probe.verdict.correctness.summary
+                                                     : probe.verdict.merit.summary;
   probe.wall_ms = 1e3 * seconds_since(began);
   KW_CHECK(recorder_.store(probe, subject.build, seed));
   if (probe.verdict.accepted) {
@@ -334,7 +347,9 @@ Result<OptimizeOutcome> Optimizer::run(const std::vector<Probe>& earlier) {
   for (std::size_t i = 0; i < searches_.size() && !stopped(); ++i) {
     const double share = shares[i] / sum;
     const int evaluations =
-        options_.evaluations == 0 ? 0 : std::max(1, static_cast<int>(std::lround(share * options_.evaluations)));
+        options_.evaluations == 0
+            ? 0
+            : std::max(1, static_cast<int>(std::lround(share * options_.evaluations)));
     KW_CHECK(search_regime(searches_[i], share * options_.seconds, evaluations));
   }
   outcome_.search_seconds = seconds_since(start_);
@@ -352,9 +367,10 @@ Result<OptimizeOutcome> Optimizer::run(const std::vector<Probe>& earlier) {
 
 } // namespace
 
-Result<OptimizeOutcome> optimize(Judge& judge, const Solution& baseline, const std::vector<LoadedSpace>& spaces,
-                                 const Recorder& recorder, const OptimizeOptions& options,
-                                 const std::vector<Probe>& earlier, const OptimizeHooks& hooks) {
+Result<OptimizeOutcome> optimize(Judge& judge, const Solution& baseline,
+                                 const std::vector<LoadedSpace>& spaces, const Recorder& recorder,
+                                 const OptimizeOptions& options, const std::vector<Probe>& earlier,
+                                 const OptimizeHooks& hooks) {
   return Optimizer(judge, baseline, spaces, recorder, options, hooks).run(earlier);
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// optimize: baseline -> propose -> build -> verify -> paired gate -> keep or reject -> archive, under
-// a budget; then the winner is judged whole and its speed-up confirmed in fresh processes.
+// optimize: baseline -> propose -> build -> verify -> paired gate -> keep or reject -> archive,
+// under a budget; then the winner is judged whole and its speed-up confirmed in fresh processes.
 #pragma once
 
 #include "archive/archive.hpp"
@@ -19,22 +19,22 @@
 namespace kw {
 
 struct OptimizeOptions {
-  double seconds = 300;      ///< for the search; the final judgement comes on top
-  int evaluations = 0;       ///< most candidates; 0 = as many as the time allows
-  std::uint64_t seed = 0;    ///< of the tuner
+  double seconds = 300;   ///< for the search; the final judgement comes on top
+  int evaluations = 0;    ///< most candidates; 0 = as many as the time allows
+  std::uint64_t seed = 0; ///< of the tuner
   int screen_rounds = 5;
   std::string final_gate = "accept";
-  RaceOptions race;          ///< of the deciding gates
+  RaceOptions race; ///< of the deciding gates
   bool peers = true;
   std::vector<PeerSpec> peer_list; ///< timed beside the winner when `peers`
 };
 
 /// One finished probe, for a progress line and the report.
 struct ProbeEvent {
-  int index = 0;             ///< from 1
-  double seconds = 0;        ///< since the start
+  int index = 0;      ///< from 1
+  double seconds = 0; ///< since the start
   Probe probe;
-  double best = 1;           ///< champion's estimated speed-up in its regime after this probe
+  double best = 1; ///< champion's estimated speed-up in its regime after this probe
 };
 
 struct OptimizeOutcome {
@@ -60,8 +60,9 @@ struct OptimizeHooks {
 
 /// `earlier`: finished probes of the same run (resume); their results are told to the tuner instead
 /// of being measured again. Errors: no space, baseline that fails its own trials, infrastructure.
-Result<OptimizeOutcome> optimize(Judge& judge, const Solution& baseline, const std::vector<LoadedSpace>& spaces,
-                                 const Recorder& recorder, const OptimizeOptions& options,
-                                 const std::vector<Probe>& earlier, const OptimizeHooks& hooks);
+Result<OptimizeOutcome> optimize(Judge& judge, const Solution& baseline,
+                                 const std::vector<LoadedSpace>& spaces, const Recorder& recorder,
+                                 const OptimizeOptions& options, const std::vector<Probe>& earlier,
+                                 const OptimizeHooks& hooks);
 
 } // namespace kw

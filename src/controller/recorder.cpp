@@ -21,12 +21,16 @@ std::string seed_hex(const Seed& seed) {
   return out;
 }
 
-std::string seed_commitment(const Seed& seed) { return sha256_hex("kernwright.seed/1 " + seed_hex(seed)); }
+std::string seed_commitment(const Seed& seed) {
+  return sha256_hex("kernwright.seed/1 " + seed_hex(seed));
+}
 
 Result<Seed> seed_from_hex(std::string_view hex) {
   Seed seed{};
-  if (hex.size() != 2 * seed.size() || hex.find_first_not_of("0123456789abcdef") != std::string_view::npos)
-    return fail(ErrorKind::invalid_input, "a seed is 32 lower-case hex digits", "copy it from `kernwright archive show`");
+  if (hex.size() != 2 * seed.size() ||
+      hex.find_first_not_of("0123456789abcdef") != std::string_view::npos)
+    return fail(ErrorKind::invalid_input, "a seed is 32 lower-case hex digits",
+                "copy it from `kernwright archive show`");
   for (std::size_t i = 0; i < seed.size(); ++i)
     seed[i] = static_cast<std::uint8_t>(std::stoi(std::string(hex.substr(2 * i, 2)), nullptr, 16));
   return seed;
@@ -48,9 +52,10 @@ Environment describe_environment() {
   return out;
 }
 
-Recorder::Recorder(Archive& archive, const Clock& clock, Environment environment, const Definition& definition)
-    : archive_(archive), clock_(clock), environment_(std::move(environment)), definition_(definition),
-      definition_hash_(kw::definition_hash(definition)) {}
+Recorder::Recorder(Archive& archive, const Clock& clock, Environment environment,
+                   const Definition& definition)
+    : archive_(archive), clock_(clock), environment_(std::move(environment)),
+      definition_(definition), definition_hash_(kw::definition_hash(definition)) {}
 
 Probe Recorder::open(const Solution& solution, const Seed& seed) const {
   Probe probe;
@@ -58,7 +63,8 @@ Probe Recorder::open(const Solution& solution, const Seed& seed) const {
   probe.definition = definition_.name;
   probe.definition_hash = definition_hash_;
   probe.solution = solution;
-  probe.solution_hash = full_hash(solution, definition_, {.compiler = environment_.compiler, .flags = environment_.flags});
+  probe.solution_hash = full_hash(solution, definition_,
+                                  {.compiler = environment_.compiler, .flags = environment_.flags});
   probe.seed_commitment = seed_commitment(seed);
   probe.environment = environment_;
   probe.started_at = clock_.wall_iso8601();

@@ -23,7 +23,8 @@ Result<Seed> seed_from_hex(std::string_view hex);
 
 class Recorder {
  public:
-  Recorder(Archive& archive, const Clock& clock, Environment environment, const Definition& definition);
+  Recorder(Archive& archive, const Clock& clock, Environment environment,
+           const Definition& definition);
 
   /// Opens a probe: commitment, start time, hashes. `build` may be a failed one.
   [[nodiscard]] Probe open(const Solution& solution, const Seed& seed) const;

@@ -6,18 +6,21 @@
 #include <algorithm>
 #include <cctype>
 #include <cmath>
-#include <string_view>
 #include <fmt/format.h>
+#include <string_view>
 
 namespace kw {
 namespace {
 
-double cost(const BoundWorkload& w) { return w.flops + 8 * (w.bytes_read + w.bytes_written); }
+double cost(const BoundWorkload& w) {
+  return w.flops + 8 * (w.bytes_read + w.bytes_written);
+}
 
 void choose_representatives(Regime& regime, const std::vector<BoundWorkload>& workloads) {
   std::vector<std::size_t> order = regime.workloads;
-  std::stable_sort(order.begin(), order.end(),
-                   [&](std::size_t a, std::size_t b) { return cost(workloads[a]) < cost(workloads[b]); });
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    return cost(workloads[a]) < cost(workloads[b]);
+  });
   regime.smallest = order.front();
   double seen = 0;
   for (const std::size_t i : order) {
@@ -28,8 +31,8 @@ void choose_representatives(Regime& regime, const std::vector<BoundWorkload>& wo
   }
 }
 
-/// Intensity (FLOP per byte) or footprint beyond these factors of a regime's first workload opens the
-/// next regime: about the distance between a matrix-vector product and a few rows of one, and
+/// Intensity (FLOP per byte) or footprint beyond these factors of a regime's first workload opens
+/// the next regime: about the distance between a matrix-vector product and a few rows of one, and
 /// between neighbouring cache levels.
 constexpr double intensity_factor = 3, footprint_factor = 32;
 
@@ -41,7 +44,8 @@ std::string only_axis(const std::vector<BoundWorkload>& workloads) {
   return workloads.empty() ? std::string{} : workloads.front().workload.axes.front().first;
 }
 
-std::vector<Regime> split_along(const std::string& axis, const std::vector<BoundWorkload>& workloads,
+std::vector<Regime> split_along(const std::string& axis,
+                                const std::vector<BoundWorkload>& workloads,
                                 const std::vector<Regime>& grouped) {
   struct Entry {
     double at;
@@ -51,25 +55,40 @@ std::vector<Regime> split_along(const std::string& axis, const std::vector<Bound
   for (std::size_t g = 0; g < grouped.size(); ++g)
     for (const std::size_t w : grouped[g].workloads)
       entries.push_back({workloads[w].axes.at(axis), w, g});
-  std::sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) { return a.at < b.at || (a.at == b.at && a.workload < b.workload); });
-  const auto bytes = [&](std::size_t w) { return workloads[w].bytes_read + workloads[w].bytes_written; };
-  const auto intensity = [&](std::size_t w) { return workloads[w].flops / std::max(bytes(w), 1.0); };
+  std::sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) {
+    return a.at < b.at || (a.at == b.at && a.workload < b.workload);
+  });
+  const auto bytes = [&](std::size_t w) {
+    return workloads[w].bytes_read + workloads[w].bytes_written;
+  };
+  const auto intensity = [&](std::size_t w) {
+    return workloads[w].flops / std::max(bytes(w), 1.0);
+  };
 
   std::vector<Regime> out;
   std::size_t first = 0;
   for (std::size_t i = 0; i <= entries.size(); ++i) {
-    const bool ends = i == entries.size() || (i > first && (entries[i].group != entries[first].group ||
-                                                            intensity(entries[i].workload) > intensity_factor * intensity(entries[first].workload) ||
-                                                            bytes(entries[i].workload) > footprint_factor * bytes(entries[first].workload)));
+    const bool ends =
+        i == entries.size() ||
+        (i > first &&
+         (entries[i].group != entries[first].group ||
+          intensity(entries[i].workload) > intensity_factor * intensity(entries[first].workload) ||
+          bytes(entries[i].workload) > footprint_factor * bytes(entries[first].workload)));
     if (!ends || i == first)
       continue;
-    Regime regime{.name = {}, .condition = {}, .workloads = {}, .spaces = grouped[entries[first].group].spaces};
+    Regime regime{.name = {},
+                  .condition = {},
+                  .workloads = {},
+                  .spaces = grouped[entries[first].group].spaces};
     for (std::size_t k = first; k < i; ++k)
       regime.workloads.push_back(entries[k].workload);
     // Between two regimes the border is the geometric mean of the neighbouring workloads.
     if (i < entries.size())
-      regime.condition = fmt::format("{} <= {:.0f}", axis, std::floor(std::sqrt(entries[i - 1].at * entries[i].at)));
-    regime.name = !regime.condition.empty() ? regime.condition : first == 0 ? "all" : fmt::format("{} >= {:.0f}", axis, entries[first].at);
+      regime.condition = fmt::format("{} <= {:.0f}", axis,
+                                     std::floor(std::sqrt(entries[i - 1].at * entries[i].at)));
+    regime.name = !regime.condition.empty() ? regime.condition
+                  : first == 0              ? "all"
+                                            : fmt::format("{} >= {:.0f}", axis, entries[first].at);
     out.push_back(std::move(regime));
     first = i;
   }
@@ -81,7 +100,9 @@ std::vector<Regime> split_along(const std::string& axis, const std::vector<Bound
 Bindings machine_facts(int threads) {
   const CpuInfo& cpu = cpu_info();
   const bool wide = cpu.has("avx512f");
-  return {{"vector_bytes", wide ? 64 : cpu.has("avx2") ? 32 : 16},
+  return {{"vector_bytes", wide              ? 64
+                           : cpu.has("avx2") ? 32
+                                             : 16},
           {"vector_registers", wide ? 32 : 16},
           {"threads", threads},
           {"l1_bytes", static_cast<double>(cpu.cache_bytes(1))},
@@ -100,8 +121,11 @@ std::string axis_condition(const Space& space, const Bindings& facts) {
     else
       out += word;
     static constexpr std::string_view words[] = {"and", "or", "not", "min", "max", "ceil_div"};
-    const bool name = !word.empty() && (std::isalpha(static_cast<unsigned char>(word.front())) != 0 || word.front() == '_');
-    axis = axis || (name && !facts.contains(word) && std::find(std::begin(words), std::end(words), word) == std::end(words));
+    const bool name =
+        !word.empty() &&
+        (std::isalpha(static_cast<unsigned char>(word.front())) != 0 || word.front() == '_');
+    axis = axis || (name && !facts.contains(word) &&
+                    std::find(std::begin(words), std::end(words), word) == std::end(words));
     word.clear();
   };
   for (const char c : space.applies->text() + " ") {
@@ -133,8 +157,8 @@ Result<std::vector<Regime>> find_regimes(const std::vector<BoundWorkload>& workl
     }
     if (fitting.empty())
       return fail(ErrorKind::invalid_input,
-                  fmt::format("no schedule space applies to workload {} ({})", workloads[w].workload.uuid,
-                              workloads[w].axes_text),
+                  fmt::format("no schedule space applies to workload {} ({})",
+                              workloads[w].workload.uuid, workloads[w].axes_text),
                   "add a *.space.json whose `applies` covers it");
     auto found = std::find_if(regimes.begin(), regimes.end(),
                               [&](const Regime& r) { return r.spaces == fitting; });

@@ -28,13 +28,13 @@ struct Regime {
 /// vector_registers (docs/tuner.md).
 Bindings machine_facts(int threads);
 
-/// An `applies` as a condition over axes alone: machine facts become numbers. "" when no axis is left,
-/// which means always.
+/// An `applies` as a condition over axes alone: machine facts become numbers. "" when no axis is
+/// left, which means always.
 std::string axis_condition(const Space& space, const Bindings& facts);
 
-/// Workloads with the same applicable spaces, split further along the only variable axis (if there is
-/// just one) where arithmetic intensity or footprint leaves the first workload's order of magnitude:
-/// one kernel configuration cannot serve a matrix-vector and a matrix-matrix product.
+/// Workloads with the same applicable spaces, split further along the only variable axis (if there
+/// is just one) where arithmetic intensity or footprint leaves the first workload's order of
+/// magnitude: one kernel configuration cannot serve a matrix-vector and a matrix-matrix product.
 /// Regimes are ordered so that testing `condition` one after the other takes every call once.
 /// Errors: an `applies` that does not evaluate; a workload that no space applies to.
 Result<std::vector<Regime>> find_regimes(const std::vector<BoundWorkload>& workloads,

@@ -16,7 +16,8 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr std::size_t max_files = 100'000;
-constexpr std::size_t max_side_source = 4 << 20; // an oracle or reference larger than that is no source
+constexpr std::size_t max_side_source =
+    4 << 20; // an oracle or reference larger than that is no source
 
 } // namespace
 

@@ -97,8 +97,9 @@ BuildSpec decode_spec(Decoding& decoding, const Json& j) {
 
 void decode_sources(Decoding& decoding, const Json& all, std::vector<SourceFile>& out) {
   if (all.empty())
-    decoding.error("/sources", "a solution needs at least one source",
-                   "add an entry {\"path\": ..., \"content\": ...}, or let `kernwright pack` write the file");
+    decoding.error(
+        "/sources", "a solution needs at least one source",
+        "add an entry {\"path\": ..., \"content\": ...}, or let `kernwright pack` write the file");
   std::set<std::string> seen;
   for (std::size_t i = 0; i < all.size(); ++i) {
     const std::string pointer = fmt::format("/sources/{}", i);

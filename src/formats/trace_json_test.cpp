@@ -87,8 +87,10 @@ TEST(TraceJson, CrossRulesOfStatus) {
     EXPECT_THAT(trace_issues_of(line(evaluation(status, "null", p))),
                 HasSubstr("excludes `performance`"));
   }
-  EXPECT_THAT(trace_issues_of(line(evaluation("PASSED", "null", p))), HasSubstr("needs `correctness`"));
-  EXPECT_THAT(trace_issues_of(line(evaluation("PASSED", c, "null"))), HasSubstr("needs `performance`"));
+  EXPECT_THAT(trace_issues_of(line(evaluation("PASSED", "null", p))),
+              HasSubstr("needs `correctness`"));
+  EXPECT_THAT(trace_issues_of(line(evaluation("PASSED", c, "null"))),
+              HasSubstr("needs `performance`"));
   EXPECT_THAT(trace_issues_of(line(evaluation("INCORRECT_NUMERICAL", c, p))),
               HasSubstr("excludes `performance`"));
   EXPECT_THAT(trace_issues_of(line(evaluation("CRASH", "null", "null"))),
@@ -118,9 +120,9 @@ TEST(TraceJson, NonFiniteFiguresInEverySpelling) {
     EXPECT_TRUE(std::isnan(t->evaluation->correctness->max_absolute_error));
     EXPECT_THAT(encode_trace(*t).value(), HasSubstr(R"("max_absolute_error":"NaN")"));
   }
-  EXPECT_THAT(
-      trace_issues_of(line(evaluation("INCORRECT_NUMERICAL", R"({"max_absolute_error":-1})", "null"))),
-      HasSubstr("0 or more"));
+  EXPECT_THAT(trace_issues_of(
+                  line(evaluation("INCORRECT_NUMERICAL", R"({"max_absolute_error":-1})", "null"))),
+              HasSubstr("0 or more"));
   EXPECT_THAT(trace_issues_of(line(evaluation("PASSED", "{}", R"({"latency_ms":Infinity})"))),
               HasSubstr("finite"));
 }

@@ -16,14 +16,16 @@ Result<std::vector<std::int64_t>> resolve_shape(const TensorSpec& spec, const Bi
     const auto found = axes.find(axis);
     if (found == axes.end())
       return fail(ErrorKind::invalid_input,
-                  fmt::format("tensor `{}` uses axis `{}`, which the workload does not bind", spec.name, axis),
+                  fmt::format("tensor `{}` uses axis `{}`, which the workload does not bind",
+                              spec.name, axis),
                   "give the axis a value in the workload, or declare it in the definition");
     const auto size = static_cast<std::int64_t>(found->second);
     shape.push_back(size);
     if (size > 0 && elements > most_elements / size)
-      return fail(ErrorKind::invalid_input,
-                  fmt::format("tensor `{}` would have more than {} elements", spec.name, most_elements),
-                  "use a smaller workload");
+      return fail(
+          ErrorKind::invalid_input,
+          fmt::format("tensor `{}` would have more than {} elements", spec.name, most_elements),
+          "use a smaller workload");
     elements *= size;
   }
   return shape;
@@ -109,7 +111,8 @@ Status bind_input(const Definition& definition, const Workload& workload, const 
   KW_TRY(input.draw, draw_spec(spec, rule, out.axes, std::move(shape)));
   input.classes = legal_classes(input.draw, rule);
   if (given != nullptr && std::holds_alternative<SafetensorsInput>(*given)) {
-    KW_TRY(input.fixed, read_input(std::get<SafetensorsInput>(*given), spec.dtype, input.draw.shape));
+    KW_TRY(input.fixed,
+           read_input(std::get<SafetensorsInput>(*given), spec.dtype, input.draw.shape));
     if (input.fixed.size() != input.bytes)
       return fail(ErrorKind::invalid_input,
                   fmt::format("safetensors input `{}` has {} bytes, its shape needs {}", spec.name,
@@ -132,7 +135,8 @@ Status bind_output(const Definition& definition, const TensorSpec& spec, BoundWo
   output.elements = count(output.shape);
   output.row = output.shape.empty() ? 1 : output.shape.back();
   output.bytes = byte_size(spec.dtype, output.elements);
-  if (const auto found = definition.ext.tolerance.find(spec.name); found != definition.ext.tolerance.end()) {
+  if (const auto found = definition.ext.tolerance.find(spec.name);
+      found != definition.ext.tolerance.end()) {
     output.tolerance = found->second;
     KW_TRY(output.reduction, evaluate(found->second.reduction, out.axes));
   } else {
@@ -147,20 +151,31 @@ Status bind_output(const Definition& definition, const TensorSpec& spec, BoundWo
 TolerancePolicy default_tolerance(DType dtype) {
   TolerancePolicy t;
   switch (dtype) {
-  case DType::float64: t.rtol = 1e-10, t.atol_rms = 1e-12; break;
-  case DType::float32: t.rtol = 1e-5, t.atol_rms = 1e-6; break;
-  case DType::float16: t.rtol = 2e-3, t.atol_rms = 1e-3; break;
-  case DType::bfloat16: t.rtol = 1.6e-2, t.atol_rms = 8e-3; break;
+  case DType::float64:
+    t.rtol = 1e-10, t.atol_rms = 1e-12;
+    break;
+  case DType::float32:
+    t.rtol = 1e-5, t.atol_rms = 1e-6;
+    break;
+  case DType::float16:
+    t.rtol = 2e-3, t.atol_rms = 1e-3;
+    break;
+  case DType::bfloat16:
+    t.rtol = 1.6e-2, t.atol_rms = 8e-3;
+    break;
   case DType::float8_e4m3fn:
   case DType::float8_e5m2:
-  case DType::float4_e2m1: t.rtol = 1e-1, t.atol_rms = 5e-2; break;
-  default: t.exact = true;
+  case DType::float4_e2m1:
+    t.rtol = 1e-1, t.atol_rms = 5e-2;
+    break;
+  default:
+    t.exact = true;
   }
   return t;
 }
 
 Result<BoundWorkload> bind_workload(const Definition& definition, const Workload& workload,
-                           const TensorReader& read_input) {
+                                    const TensorReader& read_input) {
   BoundWorkload out;
   out.workload = workload;
   for (const Axis& axis : definition.axes) {
@@ -177,8 +192,8 @@ Result<BoundWorkload> bind_workload(const Definition& definition, const Workload
       }
     if (!bound)
       return fail(ErrorKind::invalid_input,
-                  fmt::format("workload `{}` gives no value for axis `{}` of `{}`", workload.uuid, axis.name,
-                              definition.name),
+                  fmt::format("workload `{}` gives no value for axis `{}` of `{}`", workload.uuid,
+                              axis.name, definition.name),
                   "add it under the workload's \"axes\"");
   }
   for (const TensorSpec& spec : definition.inputs)

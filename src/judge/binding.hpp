@@ -59,15 +59,15 @@ struct BoundWorkload {
 };
 
 /// `read_input` resolves a safetensors input to the tensor's bytes.
-using TensorReader =
-    std::function<Result<std::vector<std::byte>>(const SafetensorsInput&, DType, std::span<const std::int64_t>)>;
+using TensorReader = std::function<Result<std::vector<std::byte>>(const SafetensorsInput&, DType,
+                                                                  std::span<const std::int64_t>)>;
 
-/// Tolerances for an output whose definition states none, by dtype (torch.testing-like relative part,
-/// absolute part tied to the output's RMS so that all-zero outputs cannot pass).
+/// Tolerances for an output whose definition states none, by dtype (torch.testing-like relative
+/// part, absolute part tied to the output's RMS so that all-zero outputs cannot pass).
 TolerancePolicy default_tolerance(DType dtype);
 
 /// Errors: an axis without a value, a shape that does not fit memory, an expression that fails.
 Result<BoundWorkload> bind_workload(const Definition& definition, const Workload& workload,
-                           const TensorReader& read_input);
+                                    const TensorReader& read_input);
 
 } // namespace kw

@@ -25,7 +25,9 @@ Capacities capacities(const std::vector<BoundWorkload>& workloads, const Oracle&
       out.push_back(output.bytes);
     if (can_sample && w.flops > full_oracle_flops_timed) {
       const Extent e = extent(w.outputs[0]);
-      const std::size_t lines = sizeof(double) * static_cast<std::size_t>(std::max(exact_lines * std::max(e.rows, e.cols), e.rows * e.blocks));
+      const std::size_t lines =
+          sizeof(double) * static_cast<std::size_t>(
+                               std::max(exact_lines * std::max(e.rows, e.cols), e.rows * e.blocks));
       reference = {lines, lines};
       for (const std::int64_t n : {e.cols * e.blocks, exact_lines, exact_lines, e.rows, e.cols})
         in.push_back(sizeof(double) * static_cast<std::size_t>(n));
@@ -46,18 +48,24 @@ Capacities capacities(const std::vector<BoundWorkload>& workloads, const Oracle&
 
 std::string end_word(CallEnd end) {
   switch (end) {
-  case CallEnd::crashed: return "crashed";
-  case CallEnd::violation: return "made a forbidden system call";
-  case CallEnd::exited: return "exited";
-  case CallEnd::timed_out: return "hung";
-  case CallEnd::returned: return "returned";
+  case CallEnd::crashed:
+    return "crashed";
+  case CallEnd::violation:
+    return "made a forbidden system call";
+  case CallEnd::exited:
+    return "exited";
+  case CallEnd::timed_out:
+    return "hung";
+  case CallEnd::returned:
+    return "returned";
   }
   return {};
 }
 
 } // namespace
 
-Result<Judge> Judge::open(Definition definition, std::vector<Workload> workloads, JudgeContext context) {
+Result<Judge> Judge::open(Definition definition, std::vector<Workload> workloads,
+                          JudgeContext context) {
   Judge judge;
   if (workloads.empty())
     return fail(ErrorKind::invalid_input, fmt::format("`{}` has no workloads", definition.name),
@@ -86,7 +94,8 @@ Result<Judge> Judge::open(Definition definition, std::vector<Workload> workloads
                             end_word(report.end), report.detail),
                 "check the oracle's source: it must export its entries as extern \"C\"");
   judge.oracle_arm_ = std::make_unique<Arm>(std::move(arm));
-  judge.trials_ = std::make_unique<TrialRunner>(*judge.session_, *judge.oracle_arm_, *judge.oracle_, Seed{});
+  judge.trials_ =
+      std::make_unique<TrialRunner>(*judge.session_, *judge.oracle_arm_, *judge.oracle_, Seed{});
   judge.definition_ = std::move(definition);
   judge.context_ = std::move(context);
   return judge;
@@ -139,7 +148,8 @@ Result<Subject> Judge::load(const Solution& solution, TargetBuild built, Verdict
   }
   subject.arm.reset();
   verdict.sandbox.outcome = Outcome::fail;
-  verdict.sandbox.summary = fmt::format("the object {} while it was loaded: {}", end_word(report.end), report.detail);
+  verdict.sandbox.summary =
+      fmt::format("the object {} while it was loaded: {}", end_word(report.end), report.detail);
   verdict.finding = report.end == CallEnd::violation   ? Finding::sandbox
                     : report.end == CallEnd::timed_out ? Finding::resource
                     : report.end == CallEnd::crashed   ? Finding::crash
@@ -166,7 +176,8 @@ void reject(Verdict& verdict, const TrialResult& result) {
 }
 
 void conclude(Verdict& verdict, bool timing_asked) {
-  const AxisVerdict* axes[] = {&verdict.build, &verdict.sandbox, &verdict.correctness, &verdict.timing, &verdict.merit};
+  const AxisVerdict* axes[] = {&verdict.build, &verdict.sandbox, &verdict.correctness,
+                               &verdict.timing, &verdict.merit};
   const bool failed = std::any_of(std::begin(axes), std::end(axes),
                                   [](const AxisVerdict* a) { return a->outcome == Outcome::fail; });
   if (!verdict.infrastructure_error.empty()) {

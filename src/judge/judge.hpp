@@ -23,9 +23,9 @@ namespace kw {
 
 struct JudgeContext {
   Target* target = nullptr;
-  SessionOptions session;       ///< capacities are computed by the judge
+  SessionOptions session; ///< capacities are computed by the judge
   OracleContext oracle;
-  TensorReader read_input;      ///< resolves safetensors inputs
+  TensorReader read_input; ///< resolves safetensors inputs
   std::function<bool()> stop = [] { return false; };
   std::function<void(const std::string& stage, std::uint64_t done, std::uint64_t total)> progress =
       [](const std::string&, std::uint64_t, std::uint64_t) {};
@@ -33,14 +33,16 @@ struct JudgeContext {
   std::function<double(const BoundWorkload&)> floor_ns = [](const BoundWorkload&) { return 0.0; };
   /// The same from ceilings measured now: asked before anyone is called impossible, because stored
   /// ceilings may come from a busier hour.
-  std::function<double(const BoundWorkload&)> fresh_floor_ns = [](const BoundWorkload&) { return 0.0; };
+  std::function<double(const BoundWorkload&)> fresh_floor_ns = [](const BoundWorkload&) {
+    return 0.0;
+  };
 };
 
 /// A candidate or baseline that was built, admitted and loaded.
 struct Subject {
   Solution solution;
   TargetBuild build;
-  std::unique_ptr<Arm> arm;  ///< null when building or loading failed
+  std::unique_ptr<Arm> arm; ///< null when building or loading failed
   [[nodiscard]] bool loaded() const { return arm != nullptr; }
 };
 
@@ -48,7 +50,8 @@ class Judge {
  public:
   /// Errors: unusable definition or workload, oracle that does not build, sandbox below the
   /// definition's minimum tier.
-  static Result<Judge> open(Definition definition, std::vector<Workload> workloads, JudgeContext context);
+  static Result<Judge> open(Definition definition, std::vector<Workload> workloads,
+                            JudgeContext context);
 
   /// Starts a judgement of its own: all inputs from here on follow from `seed` and the order of
   /// calls, so that revealing one candidate's seed says nothing about the next one's.
@@ -66,8 +69,8 @@ class Judge {
   Status time(Subject& baseline, Subject& candidate, const RaceOptions& options, Verdict& verdict);
   /// Fresh process pairs, all workloads; the only source of a reported speed-up.
   /// `peers` ride along on the same staged inputs.
-  Status confirm(const Subject& baseline, const Subject& candidate, const std::vector<PeerSpec>& peers,
-                 const RaceOptions& options, Verdict& verdict);
+  Status confirm(const Subject& baseline, const Subject& candidate,
+                 const std::vector<PeerSpec>& peers, const RaceOptions& options, Verdict& verdict);
   /// Quick paired estimate for a search, no claim: median of ln(t_reference / t_candidate) over few
   /// rounds on one workload. A wrong output fills verdict.correctness and ends it.
   Result<double> screen(Subject& reference, Subject& candidate, std::size_t workload, int rounds,
@@ -87,8 +90,8 @@ class Judge {
  private:
   Judge() = default;
   Race make_race(std::vector<Contestant> contestants, const RaceOptions& options);
-  Result<bool> verify_one(Subject& subject, const BoundWorkload& workload, const TrialKey& key, Verdict& verdict,
-                          WorkloadTrials& tally, bool check_determinism);
+  Result<bool> verify_one(Subject& subject, const BoundWorkload& workload, const TrialKey& key,
+                          Verdict& verdict, WorkloadTrials& tally, bool check_determinism);
   Result<Calibration> calibration();
 
   Definition definition_;

@@ -13,9 +13,10 @@ namespace kw {
 namespace {
 
 /// Classes whose speed is ordinary on both arms: no denormals (microcode assists) and no specials.
-constexpr InputClass timed_classes[] = {InputClass::normal, InputClass::uniform,    InputClass::row_scales,
-                                        InputClass::normal, InputClass::heavy_tail, InputClass::sparse,
-                                        InputClass::normal, InputClass::small_integers};
+constexpr InputClass timed_classes[] = {InputClass::normal,     InputClass::uniform,
+                                        InputClass::row_scales, InputClass::normal,
+                                        InputClass::heavy_tail, InputClass::sparse,
+                                        InputClass::normal,     InputClass::small_integers};
 
 std::uint64_t thread_switches() {
   rusage usage{};
@@ -25,10 +26,12 @@ std::uint64_t thread_switches() {
 
 } // namespace
 
-Race::Race(TrialRunner& trials, const std::vector<BoundWorkload>& workloads, std::vector<Contestant> contestants,
-           RaceOptions options, double least_window_ns, std::uint64_t& next_trial, std::function<bool()> stop)
-    : trials_(trials), workloads_(workloads), contestants_(std::move(contestants)), options_(std::move(options)),
-      least_window_ns_(least_window_ns), next_trial_(next_trial), stop_(std::move(stop)) {
+Race::Race(TrialRunner& trials, const std::vector<BoundWorkload>& workloads,
+           std::vector<Contestant> contestants, RaceOptions options, double least_window_ns,
+           std::uint64_t& next_trial, std::function<bool()> stop)
+    : trials_(trials), workloads_(workloads), contestants_(std::move(contestants)),
+      options_(std::move(options)), least_window_ns_(least_window_ns), next_trial_(next_trial),
+      stop_(std::move(stop)) {
   chosen_ = options_.workloads;
   if (chosen_.empty())
     for (std::size_t i = 0; i < workloads_.size(); ++i)
@@ -70,10 +73,14 @@ Result<bool> Race::slot(std::size_t workload, std::vector<double>& ns, RoundOutc
     if (contestants_[i].checked || reports[i].end != CallEnd::returned)
       result = trials_.check(reports[i], expected);
     else
-      result = {.ok = true, .ns = reports[i].ns, .cpu_ns = reports[i].cpu_ns, .accounted_ns = reports[i].accounted_ns};
+      result = {.ok = true,
+                .ns = reports[i].ns,
+                .cpu_ns = reports[i].cpu_ns,
+                .accounted_ns = reports[i].accounted_ns};
     if (!result.ok && contestants_[i].trusted)
       return fail(ErrorKind::infrastructure,
-                  fmt::format("trusted arm `{}` failed its own trial: {}", contestants_[i].name, result.detail),
+                  fmt::format("trusted arm `{}` failed its own trial: {}", contestants_[i].name,
+                              result.detail),
                   "correct the baseline or peer, or widen the definition's tolerance");
     if (!result.ok) {
       outcome.failed = i;
@@ -106,8 +113,11 @@ Result<RoundOutcome> Race::warm_up() {
     if (second[0] < least_call_ns)
       continue;
     timeable.push_back(w);
-    const WindowPlan plan = plan_windows(second[0], contestants_.size() > 1 ? second[1] : 0, chosen_.size(),
-                                         {.least_ns = least_window_ns_, .windows = options_.windows, .most_calls = options_.most_calls});
+    const WindowPlan plan =
+        plan_windows(second[0], contestants_.size() > 1 ? second[1] : 0, chosen_.size(),
+                     {.least_ns = least_window_ns_,
+                      .windows = options_.windows,
+                      .most_calls = options_.most_calls});
     calls_.push_back(plan.calls);
     windows_.push_back(plan.windows);
   }
@@ -127,7 +137,8 @@ Result<RoundOutcome> Race::round() {
 
   for (std::size_t c = 0; c < chosen_.size(); ++c) {
     // Window length jitters by 20 % (the same for all arms) against aliasing with periodic load.
-    const double jitter = 0.8 + 0.4 * static_cast<double>(trials_.coin(~next_trial_) >> 11) * 0x1p-53;
+    const double jitter =
+        0.8 + 0.4 * static_cast<double>(trials_.coin(~next_trial_) >> 11) * 0x1p-53;
     const int calls = std::max(1, static_cast<int>(std::lround(calls_[c] * jitter)));
     std::vector<std::vector<double>> per_window(contestants_.size());
     for (int w = 0; w < windows_[c]; ++w) {

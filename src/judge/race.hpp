@@ -18,18 +18,18 @@ namespace kw {
 
 struct RaceOptions {
   EGateOptions gate;
-  bool warm = true;            ///< false = cold protocol
-  int windows = 3;             ///< per arm and round; 1 when a single call exceeds the window 8x
-  double least_window_ns = 0;  ///< 0 = from the session's calibration
-  int most_calls = 160;        ///< per window: bounds the cost on tiny kernels
-  int confirm_rounds = 21;     ///< over all process pairs
+  bool warm = true;           ///< false = cold protocol
+  int windows = 3;            ///< per arm and round; 1 when a single call exceeds the window 8x
+  double least_window_ns = 0; ///< 0 = from the session's calibration
+  int most_calls = 160;       ///< per window: bounds the cost on tiny kernels
+  int confirm_rounds = 21;    ///< over all process pairs
   int process_pairs = 3;
-  double seconds = 0;          ///< stop adding rounds after this long; 0 = no limit
+  double seconds = 0;                 ///< stop adding rounds after this long; 0 = no limit
   std::vector<std::size_t> workloads; ///< which; empty = all
 };
 
-/// A call shorter than this is mostly doorbell (0.3-0.4 us) and cache weather: ratios of such calls say
-/// nothing about the kernels.
+/// A call shorter than this is mostly doorbell (0.3-0.4 us) and cache weather: ratios of such calls
+/// say nothing about the kernels.
 inline constexpr double least_call_ns = 5e3;
 
 struct Contestant {
@@ -48,7 +48,7 @@ struct RoundTimes {
 /// What a round produced. `failed` = index of an untrusted contestant whose output was wrong.
 struct RoundOutcome {
   std::vector<RoundTimes> times;
-  bool discarded = false;       ///< judge-side disturbance, decided before looking at the times
+  bool discarded = false; ///< judge-side disturbance, decided before looking at the times
   std::size_t failed = SIZE_MAX;
   TrialResult failure;
   std::uint64_t calls = 0;
@@ -56,8 +56,9 @@ struct RoundOutcome {
 
 class Race {
  public:
-  Race(TrialRunner& trials, const std::vector<BoundWorkload>& workloads, std::vector<Contestant> contestants,
-       RaceOptions options, double least_window_ns, std::uint64_t& next_trial, std::function<bool()> stop);
+  Race(TrialRunner& trials, const std::vector<BoundWorkload>& workloads,
+       std::vector<Contestant> contestants, RaceOptions options, double least_window_ns,
+       std::uint64_t& next_trial, std::function<bool()> stop);
 
   /// Drops workloads whose call is too short to be timed from outside (they stay verified).
   /// Untimed: pays first-call costs and sizes the windows. The number of calls follows the first
@@ -68,7 +69,9 @@ class Race {
   [[nodiscard]] const std::vector<std::size_t>& chosen() const { return chosen_; }
   /// CPU-seconds per second of wall time over the same intervals (go until frozen), one figure per
   /// completed round: at most the number of threads that ran, however slow the freeze was.
-  [[nodiscard]] const std::vector<double>& cpu_shares(std::size_t contestant) const { return cpu_shares_[contestant]; }
+  [[nodiscard]] const std::vector<double>& cpu_shares(std::size_t contestant) const {
+    return cpu_shares_[contestant];
+  }
 
  private:
   Result<bool> slot(std::size_t workload, std::vector<double>& ns, RoundOutcome& outcome);
@@ -81,8 +84,8 @@ class Race {
   std::uint64_t& next_trial_;
   std::function<bool()> stop_;
   std::vector<std::size_t> chosen_;
-  std::vector<int> calls_;   ///< per chosen workload
-  std::vector<int> windows_; ///< per chosen workload
+  std::vector<int> calls_;                    ///< per chosen workload
+  std::vector<int> windows_;                  ///< per chosen workload
   std::vector<double> accounted_ns_, cpu_ns_; ///< of the round under way
   std::vector<std::vector<double>> cpu_shares_;
 };

@@ -11,7 +11,9 @@
 
 namespace kw {
 
-double log_ratio(const RoundTimes& times) { return std::log(times.ns[0] / times.ns[1]); }
+double log_ratio(const RoundTimes& times) {
+  return std::log(times.ns[0] / times.ns[1]);
+}
 
 double combined_ratio(const RoundOutcome& outcome, const std::vector<BoundWorkload>& workloads) {
   double sum = 0, weight = 0;
@@ -64,18 +66,20 @@ AxisVerdict merit_of(const GateReading& reading) {
   const bool drift = is_drifting(reading.ratios);
   if (!reading.loser.empty()) {
     merit.outcome = Outcome::fail;
-    merit.summary = fmt::format("slower than `{}` by more than {:.0f} % on {}", reading.baseline, 100 * tolerated_loss, reading.loser);
+    merit.summary = fmt::format("slower than `{}` by more than {:.0f} % on {}", reading.baseline,
+                                100 * tolerated_loss, reading.loser);
   } else if (reading.decision == GateDecision::faster && !drift) {
     merit.outcome = Outcome::pass;
-    merit.summary = fmt::format("faster than `{}` by more than {:.0f} % (gate estimate {:.2f}x)", reading.baseline,
-                                100 * reading.min_effect, estimate);
+    merit.summary = fmt::format("faster than `{}` by more than {:.0f} % (gate estimate {:.2f}x)",
+                                reading.baseline, 100 * reading.min_effect, estimate);
   } else if (reading.decision == GateDecision::not_faster) {
     merit.outcome = Outcome::fail;
-    merit.summary = fmt::format("not faster than `{}` by {:.0f} % (gate estimate {:.3f}x)", reading.baseline,
-                                100 * reading.min_effect, estimate);
+    merit.summary = fmt::format("not faster than `{}` by {:.0f} % (gate estimate {:.3f}x)",
+                                reading.baseline, 100 * reading.min_effect, estimate);
   } else {
     merit.summary = drift ? "undecided: the ratio drifted during the run"
-                          : fmt::format("undecided after {} rounds (gate estimate {:.3f}x)", reading.ratios.size(), estimate);
+                          : fmt::format("undecided after {} rounds (gate estimate {:.3f}x)",
+                                        reading.ratios.size(), estimate);
   }
   return merit;
 }

@@ -18,7 +18,8 @@ inline constexpr double tolerated_loss = 0.03;
 /// ln(t_first / t_second) of one round and workload: positive where the second is faster.
 [[nodiscard]] double log_ratio(const RoundTimes& times);
 /// The round's d: mean of its log ratios, weighted by workload.
-[[nodiscard]] double combined_ratio(const RoundOutcome& outcome, const std::vector<BoundWorkload>& workloads);
+[[nodiscard]] double combined_ratio(const RoundOutcome& outcome,
+                                    const std::vector<BoundWorkload>& workloads);
 /// Rank correlation of the ratios with their order: 0 = steady, +-1 = a trend.
 [[nodiscard]] double drift_of(const std::vector<double>& ratios);
 /// True where a trend explains the ratios; few rounds show none.
@@ -34,8 +35,8 @@ void summarise(std::vector<PairedTiming>& all);
 struct GateReading {
   GateDecision decision = GateDecision::undecided;
   std::vector<double> ratios; ///< d per undisturbed round
-  std::string loser;          ///< a workload whose own gate says that the candidate is slower; "" = none
-  std::string baseline;       ///< name, for the sentence
+  std::string loser;    ///< a workload whose own gate says that the candidate is slower; "" = none
+  std::string baseline; ///< name, for the sentence
   double min_effect = 0;
 };
 /// Losing a workload fails, whatever the gate says; a drifting ratio cannot win.

@@ -51,7 +51,8 @@ TEST(Ratios, RoundsGatherPerWorkloadAndBaseline) {
   EXPECT_EQ(all[0].uuid, "small");
   EXPECT_THAT(all[0].baseline_ns, ElementsAre(100, 120));
   EXPECT_THAT(all[0].candidate_ns, ElementsAre(50, 40));
-  EXPECT_THAT(all[0].log_ratios, ElementsAre(DoubleNear(std::log(2.0), 1e-12), DoubleNear(std::log(3.0), 1e-12)));
+  EXPECT_THAT(all[0].log_ratios,
+              ElementsAre(DoubleNear(std::log(2.0), 1e-12), DoubleNear(std::log(3.0), 1e-12)));
   EXPECT_EQ(all[2].baseline, "peer");
 }
 

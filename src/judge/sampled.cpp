@@ -28,14 +28,16 @@ void merge(CompareResult& into, const CompareResult& other) {
 }
 
 /// Compares a sub-block and translates its first failure to the whole output's coordinates.
-CompareResult compare_block(const BoundOutput& output, std::span<const std::byte> got, std::int64_t cols,
-                            std::span<const std::int64_t> at_rows, std::span<const std::int64_t> at_cols,
-                            std::span<const double> y, std::span<const double> s, const Bound& bound) {
+CompareResult compare_block(const BoundOutput& output, std::span<const std::byte> got,
+                            std::int64_t cols, std::span<const std::int64_t> at_rows,
+                            std::span<const std::int64_t> at_cols, std::span<const double> y,
+                            std::span<const double> s, const Bound& bound) {
   const std::vector<std::byte> block = gather(output.dtype, got, cols, at_rows, at_cols);
   const auto width = static_cast<std::uint64_t>(at_cols.size());
   CompareResult c = compare(output.dtype, block, y, s, bound, static_cast<std::int64_t>(width));
   if (c.bad > 0)
-    c.first_bad = static_cast<std::uint64_t>(at_rows[c.first_bad / width] * cols + at_cols[c.first_bad % width]);
+    c.first_bad = static_cast<std::uint64_t>(at_rows[c.first_bad / width] * cols +
+                                             at_cols[c.first_bad % width]);
   return c;
 }
 
@@ -49,16 +51,19 @@ Extent extent(const BoundOutput& output) {
   return e;
 }
 
-CompareResult compare_sampled(const BoundOutput& output, std::span<const std::byte> got, const SampledExpectation& expected,
-                              const Bound& bound) {
+CompareResult compare_sampled(const BoundOutput& output, std::span<const std::byte> got,
+                              const SampledExpectation& expected, const Bound& bound) {
   const Extent e = extent(output);
   CompareResult result;
   result.elements = static_cast<std::uint64_t>(output.elements);
-  merge(result, compare_block(output, got, e.cols, expected.rows, all(e.cols), expected.row_y, expected.row_s, bound));
-  merge(result, compare_block(output, got, e.cols, all(e.rows), expected.cols, expected.col_y, expected.col_s, bound));
+  merge(result, compare_block(output, got, e.cols, expected.rows, all(e.cols), expected.row_y,
+                              expected.row_s, bound));
+  merge(result, compare_block(output, got, e.cols, all(e.rows), expected.cols, expected.col_y,
+                              expected.col_s, bound));
   const Projection projection = project_blocks(output.dtype, got, e.rows, e.cols, expected.signs);
-  const Result<FreivaldsResult> check = check_projection(projection, expected.yx, expected.magx, e.blocks,
-                                                         {.stores = 1, .eta = bound.eta, .u_out = bound.u_out, .u_acc = bound.u_acc});
+  const Result<FreivaldsResult> check =
+      check_projection(projection, expected.yx, expected.magx, e.blocks,
+                       {.stores = 1, .eta = bound.eta, .u_out = bound.u_out, .u_acc = bound.u_acc});
   KW_ASSERT(check.has_value()); // the definition's dtype was checked when the oracle was prepared
   CompareResult blocks;
   blocks.bad = check->bad;

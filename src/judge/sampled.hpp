@@ -15,10 +15,10 @@ namespace kw {
 /// Oracle values for the sampled check of one two-dimensional output.
 struct SampledExpectation {
   FreivaldsSigns signs;
-  std::vector<double> yx, magx;              ///< [rows, blocks]
-  std::vector<std::int64_t> rows, cols;      ///< exact positions
-  std::vector<double> row_y, row_s;          ///< [rows.size(), all columns]
-  std::vector<double> col_y, col_s;          ///< [all rows, cols.size()]
+  std::vector<double> yx, magx;         ///< [rows, blocks]
+  std::vector<std::int64_t> rows, cols; ///< exact positions
+  std::vector<double> row_y, row_s;     ///< [rows.size(), all columns]
+  std::vector<double> col_y, col_s;     ///< [all rows, cols.size()]
 };
 
 inline constexpr std::int64_t exact_lines = 64;
@@ -29,7 +29,8 @@ struct Extent {
 };
 [[nodiscard]] Extent extent(const BoundOutput& output);
 
-[[nodiscard]] CompareResult compare_sampled(const BoundOutput& output, std::span<const std::byte> got,
+[[nodiscard]] CompareResult compare_sampled(const BoundOutput& output,
+                                            std::span<const std::byte> got,
                                             const SampledExpectation& expected, const Bound& bound);
 
 } // namespace kw

@@ -21,9 +21,11 @@ namespace {
 constexpr int self_test_rounds = 12;
 /// FLOPs plus bytes of the workload it prefers: long enough to time, short enough to repeat.
 constexpr double self_test_size = 1e6;
-double distance(const BoundWorkload& w) { return std::abs(w.flops + w.bytes_read + w.bytes_written - self_test_size); }
-/// A single late stop in the calibration must not make windows of a second: work after `done` is also
-/// caught by the samples taken at once, so the window need not carry that alone.
+double distance(const BoundWorkload& w) {
+  return std::abs(w.flops + w.bytes_read + w.bytes_written - self_test_size);
+}
+/// A single late stop in the calibration must not make windows of a second: work after `done` is
+/// also caught by the samples taken at once, so the window need not carry that alone.
 constexpr double most_window_ns = 20e6;
 constexpr double unfit_sigma = 0.10;
 /// Faster than this fraction of the physical floor is not a kernel, it is a bug in the evidence.
@@ -39,7 +41,8 @@ class Deadline {
   explicit Deadline(double seconds) : seconds_(seconds) {}
   [[nodiscard]] bool passed() const {
     return seconds_ > 0 &&
-           std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count() > seconds_;
+           std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count() >
+               seconds_;
   }
 
  private:
@@ -49,7 +52,9 @@ class Deadline {
 
 /// Outcome of the e-gate in words for one workload set.
 std::string word(GateDecision d) {
-  return d == GateDecision::faster ? "faster" : d == GateDecision::not_faster ? "not faster" : "undecided";
+  return d == GateDecision::faster       ? "faster"
+         : d == GateDecision::not_faster ? "not faster"
+                                         : "undecided";
 }
 
 } // namespace
@@ -58,7 +63,8 @@ Race Judge::make_race(std::vector<Contestant> contestants, const RaceOptions& op
   double window = options.least_window_ns;
   if (window <= 0)
     window = calibration_ ? std::min(calibration_->least_window_ns(), most_window_ns) : 3e6;
-  return {*trials_, workloads_, std::move(contestants), options, window, next_trial_, context_.stop};
+  return {*trials_, workloads_,  std::move(contestants), options,
+          window,   next_trial_, context_.stop};
 }
 
 Status Judge::self_test(Subject& baseline, const RaceOptions& options, TimingEvidence& evidence) {
@@ -71,7 +77,8 @@ Status Judge::self_test(Subject& baseline, const RaceOptions& options, TimingEvi
   for (std::size_t i = 1; i < workloads_.size(); ++i)
     if (distance(workloads_[i]) < distance(workloads_[own.workloads[0]]))
       own.workloads[0] = i;
-  Race race = make_race({{"baseline", baseline.arm.get(), true}, {"baseline twin", twin.get(), true}}, own);
+  Race race =
+      make_race({{"baseline", baseline.arm.get(), true}, {"baseline twin", twin.get(), true}}, own);
   KW_TRY(const RoundOutcome warm, race.warm_up());
   (void)warm;
   if (race.chosen().empty())
@@ -84,23 +91,28 @@ Status Judge::self_test(Subject& baseline, const RaceOptions& options, TimingEvi
     gate.add(ratios.back());
   }
   evidence.protocol = options.warm ? "warm" : "cold";
-  evidence.doorbell = session_->doorbell(definition_.ext.threads) == Doorbell::spin ? "spin" : "futex";
-  evidence.window_ns = options.least_window_ns > 0 ? options.least_window_ns : std::min(measured.least_window_ns(), most_window_ns);
+  evidence.doorbell =
+      session_->doorbell(definition_.ext.threads) == Doorbell::spin ? "spin" : "futex";
+  evidence.window_ns = options.least_window_ns > 0
+                           ? options.least_window_ns
+                           : std::min(measured.least_window_ns(), most_window_ns);
   evidence.windows_per_half = options.windows;
   evidence.aa_sigma = mad_sigma(ratios);
   evidence.fit = evidence.aa_sigma <= unfit_sigma && gate.decision() != GateDecision::faster;
   return {};
 }
 
-Result<double> Judge::screen(Subject& reference, Subject& candidate, std::size_t workload, int rounds,
-                             Verdict& verdict) {
+Result<double> Judge::screen(Subject& reference, Subject& candidate, std::size_t workload,
+                             int rounds, Verdict& verdict) {
   RaceOptions options;
   options.windows = 1;
   options.least_window_ns = 1e6;
   options.most_calls = 24;
   options.workloads = {workload};
   options.warm = definition_.ext.protocol != "cold";
-  Race race = make_race({{"reference", reference.arm.get(), true}, {"candidate", candidate.arm.get(), false}}, options);
+  Race race = make_race(
+      {{"reference", reference.arm.get(), true}, {"candidate", candidate.arm.get(), false}},
+      options);
   std::vector<double> ratios;
   for (int i = -1; i < rounds; ++i) {
     KW_TRY(const RoundOutcome outcome, i < 0 ? race.warm_up() : race.round());
@@ -117,18 +129,22 @@ Result<double> Judge::screen(Subject& reference, Subject& candidate, std::size_t
   return median(ratios);
 }
 
-Status Judge::time(Subject& baseline, Subject& candidate, const RaceOptions& options, Verdict& verdict) {
+Status Judge::time(Subject& baseline, Subject& candidate, const RaceOptions& options,
+                   Verdict& verdict) {
   TimingEvidence evidence;
   KW_CHECK(self_test(baseline, options, evidence));
   if (!evidence.fit) {
-    verdict.timing.summary = fmt::format("this machine is unfit for timing now: the baseline against itself shows "
-                                         "{:.1f} % noise (limit {:.0f} %)",
-                                         100 * evidence.aa_sigma, 100 * unfit_sigma);
-    verdict.timing.details = {"remedy: stop other work on the machine and run again; `kernwright doctor` shows the noise"};
+    verdict.timing.summary =
+        fmt::format("this machine is unfit for timing now: the baseline against itself shows "
+                    "{:.1f} % noise (limit {:.0f} %)",
+                    100 * evidence.aa_sigma, 100 * unfit_sigma);
+    verdict.timing.details = {"remedy: stop other work on the machine and run again; `kernwright "
+                              "doctor` shows the noise"};
     verdict.times = std::move(evidence);
     return {};
   }
-  Race race = make_race({{"baseline", baseline.arm.get(), true}, {"candidate", candidate.arm.get(), false}}, options);
+  Race race = make_race(
+      {{"baseline", baseline.arm.get(), true}, {"candidate", candidate.arm.get(), false}}, options);
   EGate gate(options.gate);
   std::vector<EGate> guards;
   std::vector<double> ratios;
@@ -137,7 +153,8 @@ Status Judge::time(Subject& baseline, Subject& candidate, const RaceOptions& opt
   for (int i = -1; gate.decision() == GateDecision::undecided && !gate.exhausted(); ++i) {
     if (i >= 0 && deadline.passed())
       break;
-    context_.progress("time", static_cast<std::uint64_t>(std::max(i, 0)), static_cast<std::uint64_t>(options.gate.max_rounds));
+    context_.progress("time", static_cast<std::uint64_t>(std::max(i, 0)),
+                      static_cast<std::uint64_t>(options.gate.max_rounds));
     KW_TRY(const RoundOutcome outcome, i < 0 ? race.warm_up() : race.round());
     verdict.trials += outcome.calls;
     if (outcome.failed != SIZE_MAX) {
@@ -147,9 +164,12 @@ Status Judge::time(Subject& baseline, Subject& candidate, const RaceOptions& opt
       return {};
     }
     if (i < 0) {
-      guards.assign(race.chosen().size(), EGate({.min_effect = tolerated_loss, .alpha_accept = 0.05}));
+      guards.assign(race.chosen().size(),
+                    EGate({.min_effect = tolerated_loss, .alpha_accept = 0.05}));
       if (race.chosen().empty()) {
-        verdict.timing.summary = fmt::format("every workload takes less than {:.0f} us per call: too short to time from outside", least_call_ns / 1e3);
+        verdict.timing.summary = fmt::format(
+            "every workload takes less than {:.0f} us per call: too short to time from outside",
+            least_call_ns / 1e3);
         verdict.times = std::move(evidence);
         return {};
       }
@@ -159,7 +179,9 @@ Status Judge::time(Subject& baseline, Subject& candidate, const RaceOptions& opt
       ++discarded;
       if (i >= 9 && static_cast<double>(discarded) > unfit_discards * (i + 1)) {
         evidence.fit = false;
-        verdict.timing.summary = fmt::format("this machine is unfit for timing now: {} of {} rounds were preempted", discarded, i + 1);
+        verdict.timing.summary =
+            fmt::format("this machine is unfit for timing now: {} of {} rounds were preempted",
+                        discarded, i + 1);
         verdict.times = std::move(evidence);
         return {};
       }
@@ -173,8 +195,10 @@ Status Judge::time(Subject& baseline, Subject& candidate, const RaceOptions& opt
   }
   if (ratios.empty()) {
     evidence.fit = false;
-    verdict.timing.summary = fmt::format("no undisturbed round in the time given ({} were preempted)", discarded);
-    verdict.timing.details = {"remedy: stop other work on the machine, or allow more time with --timing-budget"};
+    verdict.timing.summary =
+        fmt::format("no undisturbed round in the time given ({} were preempted)", discarded);
+    verdict.timing.details = {
+        "remedy: stop other work on the machine, or allow more time with --timing-budget"};
     verdict.times = std::move(evidence);
     return {};
   }
@@ -184,19 +208,23 @@ Status Judge::time(Subject& baseline, Subject& candidate, const RaceOptions& opt
 
   verdict.failure_rate_bound = failure_rate_bound(verdict.trials, 0.95);
   verdict.timing.outcome = Outcome::pass;
-  verdict.timing.summary = fmt::format("{} rounds, {} won; A/A noise {:.2f} %, {} protocol", gate.rounds(), gate.wins(),
-                                       100 * evidence.aa_sigma, evidence.protocol);
+  verdict.timing.summary =
+      fmt::format("{} rounds, {} won; A/A noise {:.2f} %, {} protocol", gate.rounds(), gate.wins(),
+                  100 * evidence.aa_sigma, evidence.protocol);
   for (std::size_t w = 0; w < race.chosen().size(); ++w) {
     const BoundWorkload& workload = workloads_[race.chosen()[w]];
     PairedTiming& p = evidence.gate[w];
     p.floor_ns = context_.floor_ns(workload);
-    for (int i = 0; i < floor_measurements && p.floor_ns > 0 && median(p.candidate_ns) < impossible_fraction * p.floor_ns; ++i)
+    for (int i = 0; i < floor_measurements && p.floor_ns > 0 &&
+                    median(p.candidate_ns) < impossible_fraction * p.floor_ns;
+         ++i)
       p.floor_ns = context_.fresh_floor_ns(workload);
     if (p.floor_ns > 0 && median(p.candidate_ns) < impossible_fraction * p.floor_ns) {
       verdict.timing.outcome = Outcome::fail;
       verdict.finding = Finding::timing;
-      verdict.timing.summary = fmt::format("physically impossible on {}: {:.0f} ns per call, the roofline floor is {:.0f} ns",
-                                           workload.axes_text, median(p.candidate_ns), p.floor_ns);
+      verdict.timing.summary = fmt::format(
+          "physically impossible on {}: {:.0f} ns per call, the roofline floor is {:.0f} ns",
+          workload.axes_text, median(p.candidate_ns), p.floor_ns);
     }
   }
   // One thread that cannot start others (seccomp) has nowhere to hide work: nothing to look for.
@@ -204,10 +232,14 @@ Status Judge::time(Subject& baseline, Subject& candidate, const RaceOptions& opt
   if (can_hide && exceeds_threads(race.cpu_shares(1), definition_.ext.threads)) {
     verdict.timing.outcome = Outcome::fail;
     verdict.finding = Finding::timing;
-    verdict.timing.summary = fmt::format("used {:.2f} CPU-seconds per second (median of {} rounds) with {} declared thread(s)",
-                                         median(race.cpu_shares(1)), race.cpu_shares(1).size(), definition_.ext.threads);
+    verdict.timing.summary = fmt::format(
+        "used {:.2f} CPU-seconds per second (median of {} rounds) with {} declared thread(s)",
+        median(race.cpu_shares(1)), race.cpu_shares(1).size(), definition_.ext.threads);
   }
-  GateReading reading{.decision = gate.decision(), .ratios = std::move(ratios), .loser = {}, .baseline = baseline.solution.name,
+  GateReading reading{.decision = gate.decision(),
+                      .ratios = std::move(ratios),
+                      .loser = {},
+                      .baseline = baseline.solution.name,
                       .min_effect = options.gate.min_effect};
   for (std::size_t w = 0; w < guards.size(); ++w)
     if (guards[w].decision() == GateDecision::faster)
@@ -220,8 +252,9 @@ Status Judge::time(Subject& baseline, Subject& candidate, const RaceOptions& opt
   return {};
 }
 
-Status Judge::confirm(const Subject& baseline, const Subject& candidate, const std::vector<PeerSpec>& peers,
-                      const RaceOptions& options, Verdict& verdict) {
+Status Judge::confirm(const Subject& baseline, const Subject& candidate,
+                      const std::vector<PeerSpec>& peers, const RaceOptions& options,
+                      Verdict& verdict) {
   KW_ASSERT(verdict.times.has_value());
   struct PeerArm {
     std::string name;
@@ -234,22 +267,26 @@ Status Judge::confirm(const Subject& baseline, const Subject& candidate, const s
     if (spec)
       peer_arms.push_back({peer.name, std::move(*spec), peer.kind != "copy"});
     else
-      verdict.merit.details.push_back(fmt::format("peer `{}` not timed: {}", peer.name, spec.error().message));
+      verdict.merit.details.push_back(
+          fmt::format("peer `{}` not timed: {}", peer.name, spec.error().message));
   }
   std::vector<double> ratios;
   const Deadline deadline(options.seconds);
-  const int rounds_each = (options.confirm_rounds + options.process_pairs - 1) / options.process_pairs;
+  const int rounds_each =
+      (options.confirm_rounds + options.process_pairs - 1) / options.process_pairs;
   for (int pair = 0; pair < options.process_pairs; ++pair) {
     LoadReport load;
     KW_TRY(const std::unique_ptr<Arm> base, spawn(baseline, load));
     KW_TRY(const std::unique_ptr<Arm> cand, spawn(candidate, load));
-    std::vector<Contestant> contestants{{baseline.solution.name, base.get(), true}, {"candidate", cand.get(), false}};
+    std::vector<Contestant> contestants{{baseline.solution.name, base.get(), true},
+                                        {"candidate", cand.get(), false}};
     std::vector<std::unique_ptr<Arm>> peer_processes;
     for (const auto& [peer, spec, checked] : peer_arms) {
       KW_TRY(Arm arm, session_->spawn(spec, load));
       if (load.end != CallEnd::returned) {
         if (pair == 0)
-          verdict.merit.details.push_back(fmt::format("peer `{}` not timed: {}", peer, load.detail));
+          verdict.merit.details.push_back(
+              fmt::format("peer `{}` not timed: {}", peer, load.detail));
         continue;
       }
       peer_processes.push_back(std::make_unique<Arm>(std::move(arm)));
@@ -266,7 +303,9 @@ Status Judge::confirm(const Subject& baseline, const Subject& candidate, const s
       verdict.trials += outcome.calls;
       if (outcome.failed != SIZE_MAX) {
         reject(verdict, outcome.failure);
-        verdict.merit = {.outcome = Outcome::unknown, .summary = "not judged: a confirmation call failed", .details = {}};
+        verdict.merit = {.outcome = Outcome::unknown,
+                         .summary = "not judged: a confirmation call failed",
+                         .details = {}};
         return {};
       }
       if (i < 0 || outcome.discarded)
@@ -288,7 +327,9 @@ Status Judge::confirm(const Subject& baseline, const Subject& candidate, const s
       if (w.workload.uuid == p.uuid)
         p.floor_ns = context_.floor_ns(w);
   if (ratios.size() < 6) {
-    verdict.merit = {.outcome = Outcome::unknown, .summary = "confirmation got too few undisturbed rounds", .details = verdict.merit.details};
+    verdict.merit = {.outcome = Outcome::unknown,
+                     .summary = "confirmation got too few undisturbed rounds",
+                     .details = verdict.merit.details};
     return {};
   }
   const MedianInterval interval = median_interval(ratios, 0.95);
@@ -298,10 +339,13 @@ Status Judge::confirm(const Subject& baseline, const Subject& candidate, const s
   times.high = std::exp(interval.high);
   if (times.low <= 1) {
     verdict.merit.outcome = Outcome::unknown;
-    verdict.merit.summary = fmt::format("not confirmed in fresh processes: {:.3f}x [{:.3f}, {:.3f}]", times.speedup, times.low, times.high);
+    verdict.merit.summary =
+        fmt::format("not confirmed in fresh processes: {:.3f}x [{:.3f}, {:.3f}]", times.speedup,
+                    times.low, times.high);
   } else {
-    verdict.merit.summary = fmt::format("{:.2f}x [{:.2f}, {:.2f}] against `{}`, confirmed over {} fresh process pairs",
-                                        times.speedup, times.low, times.high, baseline.solution.name, options.process_pairs);
+    verdict.merit.summary = fmt::format(
+        "{:.2f}x [{:.2f}, {:.2f}] against `{}`, confirmed over {} fresh process pairs",
+        times.speedup, times.low, times.high, baseline.solution.name, options.process_pairs);
   }
   return {};
 }

@@ -17,7 +17,8 @@ class Stopwatch {
   Stopwatch(const Stopwatch&) = delete;
   Stopwatch& operator=(const Stopwatch&) = delete;
   ~Stopwatch() {
-    sink_ += std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start_).count();
+    sink_ += std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start_)
+                 .count();
   }
 
  private:
@@ -32,7 +33,9 @@ std::uint64_t canary_key(const Seed& seed, std::uint64_t trial) {
   return key;
 }
 
-bool one_signed(InputClass c) { return c == InputClass::uniform || c == InputClass::offset; }
+bool one_signed(InputClass c) {
+  return c == InputClass::uniform || c == InputClass::offset;
+}
 
 /// Inputs with a class list that lacks the trial's class fall back to `normal`.
 InputClass class_for(const BoundInput& input, InputClass wanted) {
@@ -59,33 +62,51 @@ std::vector<double> doubles(std::span<const std::byte> bytes) {
 
 std::string end_sentence(const CallReport& report) {
   switch (report.end) {
-  case CallEnd::crashed: return "the kernel crashed: " + report.detail;
-  case CallEnd::violation: return "the kernel made a forbidden system call: " + report.detail;
-  case CallEnd::exited: return "the process ended before the call was done: " + report.detail;
-  case CallEnd::timed_out: return "the call did not return: " + report.detail;
-  case CallEnd::returned: break;
+  case CallEnd::crashed:
+    return "the kernel crashed: " + report.detail;
+  case CallEnd::violation:
+    return "the kernel made a forbidden system call: " + report.detail;
+  case CallEnd::exited:
+    return "the process ended before the call was done: " + report.detail;
+  case CallEnd::timed_out:
+    return "the call did not return: " + report.detail;
+  case CallEnd::returned:
+    break;
   }
   return {};
 }
 
 std::string end_remedy(CallEnd end) {
   switch (end) {
-  case CallEnd::crashed: return "check the bounds of every index against the axes of this workload, remainders and sizes of 1 first";
-  case CallEnd::violation: return "a kernel computes and nothing else: scratch by kw_workspace, threads by kw_parallel_for (kernwright.h)";
-  case CallEnd::exited: return "return from the entry function: 0 when done, non-zero for a shape outside the contract";
-  case CallEnd::timed_out: return "look for a loop that does not end on this workload; the limit is 2 s plus the time a hopelessly slow kernel needs";
-  case CallEnd::returned: break;
+  case CallEnd::crashed:
+    return "check the bounds of every index against the axes of this workload, remainders and "
+           "sizes of 1 first";
+  case CallEnd::violation:
+    return "a kernel computes and nothing else: scratch by kw_workspace, threads by "
+           "kw_parallel_for (kernwright.h)";
+  case CallEnd::exited:
+    return "return from the entry function: 0 when done, non-zero for a shape outside the contract";
+  case CallEnd::timed_out:
+    return "look for a loop that does not end on this workload; the limit is 2 s plus the time a "
+           "hopelessly slow kernel needs";
+  case CallEnd::returned:
+    break;
   }
   return {};
 }
 
 Finding end_finding(CallEnd end) {
   switch (end) {
-  case CallEnd::crashed: return Finding::crash;
-  case CallEnd::violation: return Finding::sandbox;
-  case CallEnd::exited: return Finding::protocol;
-  case CallEnd::timed_out: return Finding::resource;
-  case CallEnd::returned: break;
+  case CallEnd::crashed:
+    return Finding::crash;
+  case CallEnd::violation:
+    return Finding::sandbox;
+  case CallEnd::exited:
+    return Finding::protocol;
+  case CallEnd::timed_out:
+    return Finding::resource;
+  case CallEnd::returned:
+    break;
   }
   return Finding::none;
 }
@@ -108,7 +129,8 @@ std::uint64_t TrialRunner::coin(std::uint64_t trial) const {
 
 std::chrono::milliseconds TrialRunner::call_limit(const BoundWorkload& workload) {
   // 2 s for anything small; a kernel at 0.1 GFLOP/s or 10 MB/s is hopeless, not hung.
-  const double ms = 2000 + workload.flops / 1e5 + (workload.bytes_read + workload.bytes_written) / 1e4;
+  const double ms =
+      2000 + workload.flops / 1e5 + (workload.bytes_read + workload.bytes_written) / 1e4;
   return std::chrono::milliseconds(static_cast<std::int64_t>(std::min(ms, 600'000.0)));
 }
 
@@ -126,8 +148,8 @@ Status TrialRunner::stage(const BoundWorkload& workload, const TrialKey& key) {
     if (!input.fixed.empty())
       std::memcpy(views[i].data(), input.fixed.data(), input.fixed.size());
     else
-      draw(input.draw, class_for(input, key.input_class), seed_, key.trial, static_cast<std::uint32_t>(i),
-           views[i]);
+      draw(input.draw, class_for(input, key.input_class), seed_, key.trial,
+           static_cast<std::uint32_t>(i), views[i]);
   }
   scalars_.clear();
   for (std::size_t i = 0; i < workload.scalars.size(); ++i) {
@@ -135,10 +157,15 @@ Status TrialRunner::stage(const BoundWorkload& workload, const TrialKey& key) {
     double value = scalar.value.value_or(0);
     if (!scalar.value) {
       float drawn = 0;
-      DrawSpec spec{.dtype = DType::float32, .shape = {1}, .kind = "uniform", .low = scalar.low, .high = scalar.high};
+      DrawSpec spec{.dtype = DType::float32,
+                    .shape = {1},
+                    .kind = "uniform",
+                    .low = scalar.low,
+                    .high = scalar.high};
       draw(spec, InputClass::uniform, seed_, key.trial, static_cast<std::uint32_t>(1000 + i),
            std::as_writable_bytes(std::span(&drawn, 1)));
-      value = is_float(scalar.dtype) ? static_cast<double>(drawn) : std::floor(static_cast<double>(drawn));
+      value = is_float(scalar.dtype) ? static_cast<double>(drawn)
+                                     : std::floor(static_cast<double>(drawn));
     }
     scalars_.push_back(value);
   }
@@ -195,10 +222,13 @@ Result<CallReport> TrialRunner::call_oracle(std::size_t entry, std::vector<Argum
   KW_TRY(CallReport report, oracle_arm_.call(invocation));
   if (report.end != CallEnd::returned || report.return_code != 0)
     return fail(ErrorKind::infrastructure,
-                fmt::format("the oracle failed on workload {} ({}): {}", workload_->workload.uuid, workload_->axes_text,
-                            report.end != CallEnd::returned ? end_sentence(report)
-                                                            : fmt::format("it returned {}", report.return_code)),
-                "the operator's reference must handle every workload; run `kernwright check --run` on its folder");
+                fmt::format("the oracle failed on workload {} ({}): {}", workload_->workload.uuid,
+                            workload_->axes_text,
+                            report.end != CallEnd::returned
+                                ? end_sentence(report)
+                                : fmt::format("it returned {}", report.return_code)),
+                "the operator's reference must handle every workload; run `kernwright check --run` "
+                "on its folder");
   return report;
 }
 
@@ -212,7 +242,8 @@ Result<Expected> TrialRunner::expect(bool timed) {
     arguments.push_back(a);
     if (a.kind != Argument::Kind::output)
       continue;
-    const std::size_t bytes = static_cast<std::size_t>(workload_->outputs[a.index].elements) * sizeof(double);
+    const std::size_t bytes =
+        static_cast<std::size_t>(workload_->outputs[a.index].elements) * sizeof(double);
     arguments.back().index = output_bytes.size();
     output_bytes.push_back(bytes);
     if (oracle_.magnitudes) {
@@ -242,7 +273,8 @@ Result<Expected> TrialRunner::expect_sampled() {
   sampled.signs = FreivaldsSigns::of(e.cols, seed_, key_.trial);
   sampled.rows = exact_positions(e.rows, exact_lines, seed_, key_.trial, 0);
   sampled.cols = exact_positions(e.cols, exact_lines, seed_, key_.trial, 1);
-  std::vector<std::int64_t> all_rows(static_cast<std::size_t>(e.rows)), all_cols(static_cast<std::size_t>(e.cols));
+  std::vector<std::int64_t> all_rows(static_cast<std::size_t>(e.rows)),
+      all_cols(static_cast<std::size_t>(e.cols));
   std::iota(all_rows.begin(), all_rows.end(), std::int64_t{0});
   std::iota(all_cols.begin(), all_cols.end(), std::int64_t{0});
   const std::vector<double> x = sampled.signs.matrix();
@@ -250,9 +282,10 @@ Result<Expected> TrialRunner::expect_sampled() {
   // The inputs stay where they are: buffers are laid out in order, the extra ones come last.
   std::vector<std::size_t> sizes = input_bytes_;
   const std::size_t first = sizes.size();
-  const std::span<const std::byte> extra[] = {std::as_bytes(std::span(x)), std::as_bytes(std::span(sampled.rows)),
-                                              std::as_bytes(std::span(sampled.cols)), std::as_bytes(std::span(all_rows)),
-                                              std::as_bytes(std::span(all_cols))};
+  const std::span<const std::byte> extra[] = {
+      std::as_bytes(std::span(x)), std::as_bytes(std::span(sampled.rows)),
+      std::as_bytes(std::span(sampled.cols)), std::as_bytes(std::span(all_rows)),
+      std::as_bytes(std::span(all_cols))};
   for (const std::span<const std::byte> bytes : extra)
     sizes.push_back(bytes.size());
   KW_TRY(const std::vector<std::span<std::byte>> views,
@@ -266,7 +299,8 @@ Result<Expected> TrialRunner::expect_sampled() {
     if (a.kind != Argument::Kind::output)
       (axis ? axes : inputs).push_back(a);
   }
-  const auto run = [&](std::size_t entry, const std::vector<Argument>& extras, std::int64_t elements, std::vector<double>& y,
+  const auto run = [&](std::size_t entry, const std::vector<Argument>& extras,
+                       std::int64_t elements, std::vector<double>& y,
                        std::vector<double>& s) -> Status {
     std::vector<Argument> arguments = inputs;
     arguments.insert(arguments.end(), extras.begin(), extras.end());
@@ -279,15 +313,22 @@ Result<Expected> TrialRunner::expect_sampled() {
     s = doubles(report.outputs[1]);
     return {};
   };
-  const auto input = [](std::size_t index) { return Argument{.kind = Argument::Kind::input, .index = index}; };
+  const auto input = [](std::size_t index) {
+    return Argument{.kind = Argument::Kind::input, .index = index};
+  };
   const auto integer = [](std::int64_t value) {
     return Argument{.kind = Argument::Kind::integer, .index = SIZE_MAX, .integer = value};
   };
-  const auto count = [](const std::vector<std::int64_t>& v) { return static_cast<std::int64_t>(v.size()); };
-  KW_CHECK(run(oracle_.project_entry, {input(first), integer(e.blocks)}, e.rows * e.blocks, sampled.yx, sampled.magx));
-  KW_CHECK(run(oracle_.block_entry, {input(first + 1), integer(count(sampled.rows)), input(first + 4), integer(e.cols)},
+  const auto count = [](const std::vector<std::int64_t>& v) {
+    return static_cast<std::int64_t>(v.size());
+  };
+  KW_CHECK(run(oracle_.project_entry, {input(first), integer(e.blocks)}, e.rows * e.blocks,
+               sampled.yx, sampled.magx));
+  KW_CHECK(run(oracle_.block_entry,
+               {input(first + 1), integer(count(sampled.rows)), input(first + 4), integer(e.cols)},
                count(sampled.rows) * e.cols, sampled.row_y, sampled.row_s));
-  KW_CHECK(run(oracle_.block_entry, {input(first + 3), integer(e.rows), input(first + 2), integer(count(sampled.cols))},
+  KW_CHECK(run(oracle_.block_entry,
+               {input(first + 3), integer(e.rows), input(first + 2), integer(count(sampled.cols))},
                e.rows * count(sampled.cols), sampled.col_y, sampled.col_s));
   Expected expected;
   expected.outputs.emplace_back();
@@ -295,7 +336,8 @@ Result<Expected> TrialRunner::expect_sampled() {
   return expected;
 }
 
-Bound TrialRunner::bound_for(const BoundOutput& output, const Expected::Tensor& expected, bool magnitudes) const {
+Bound TrialRunner::bound_for(const BoundOutput& output, const Expected::Tensor& expected,
+                             bool magnitudes) const {
   const TolerancePolicy& t = output.tolerance;
   Bound bound;
   bound.exact = t.exact;
@@ -329,11 +371,13 @@ TrialResult TrialRunner::check(const CallReport& report, const Expected& expecte
   }
   if (report.return_code != 0) {
     result.finding = Finding::protocol;
-    result.detail = fmt::format("the kernel returned {} (shape refused) on {}, which is inside the contract",
-                                report.return_code, workload_->axes_text);
+    result.detail =
+        fmt::format("the kernel returned {} (shape refused) on {}, which is inside the contract",
+                    report.return_code, workload_->axes_text);
     return result;
   }
-  if (!report.canaries_intact || !report.inputs_intact || !report.cpu_state_intact || !report.stable_after_done) {
+  if (!report.canaries_intact || !report.inputs_intact || !report.cpu_state_intact ||
+      !report.stable_after_done) {
     result.finding = Finding::state;
     result.detail = report.state_detail;
     return result;
@@ -341,10 +385,10 @@ TrialResult TrialRunner::check(const CallReport& report, const Expected& expecte
   for (std::size_t i = 0; i < workload_->outputs.size(); ++i) {
     const BoundOutput& output = workload_->outputs[i];
     const Bound bound = bound_for(output, expected.outputs[i], expected.sampled.has_value());
-    const CompareResult c = expected.sampled
-                                ? compare_sampled(output, report.outputs[i], *expected.sampled, bound)
-                                : compare(output.dtype, report.outputs[i], expected.outputs[i].y,
-                                          expected.outputs[i].magnitude, bound, output.row);
+    const CompareResult c =
+        expected.sampled ? compare_sampled(output, report.outputs[i], *expected.sampled, bound)
+                         : compare(output.dtype, report.outputs[i], expected.outputs[i].y,
+                                   expected.outputs[i].magnitude, bound, output.row);
     result.max_eta = std::max(result.max_eta, c.max_eta);
     result.max_abs = std::max(result.max_abs, c.max_abs);
     result.max_rel = std::max(result.max_rel, c.max_rel);
@@ -360,10 +404,11 @@ TrialResult TrialRunner::check(const CallReport& report, const Expected& expecte
     m.bad_elements = c.bad, m.elements = c.elements;
     m.pattern = c.pattern;
     result.finding = Finding::wrong;
-    result.detail = fmt::format("{} of {} elements of `{}` wrong on {} (inputs: {}), first at [{}]: got {:.9g}, "
-                                "should be {:.9g} within {:.3g}; pattern: {}",
-                                c.bad, c.elements, output.name, workload_->axes_text, m.input_class,
-                                fmt::join(m.at, ", "), c.got, c.want, c.bound, c.pattern);
+    result.detail = fmt::format(
+        "{} of {} elements of `{}` wrong on {} (inputs: {}), first at [{}]: got {:.9g}, "
+        "should be {:.9g} within {:.3g}; pattern: {}",
+        c.bad, c.elements, output.name, workload_->axes_text, m.input_class, fmt::join(m.at, ", "),
+        c.got, c.want, c.bound, c.pattern);
     result.mismatch = std::move(m);
     return result;
   }

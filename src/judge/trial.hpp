@@ -29,13 +29,14 @@ struct TrialKey {
 struct TrialResult {
   bool ok = false;
   Finding finding = Finding::none;
-  std::string detail;                ///< one sentence when !ok
-  std::string remedy;                ///< what to look at, where the sentence does not say
+  std::string detail; ///< one sentence when !ok
+  std::string remedy; ///< what to look at, where the sentence does not say
   std::optional<Mismatch> mismatch;
-  double ns = 0;                     ///< of the call
-  double cpu_ns = 0, accounted_ns = 0; ///< CPU time until frozen, and the wall time it was counted over
+  double ns = 0; ///< of the call
+  double cpu_ns = 0,
+         accounted_ns = 0; ///< CPU time until frozen, and the wall time it was counted over
   double max_eta = 0, max_abs = 0, max_rel = 0;
-  bool worth_recheck = false;        ///< the arm died: it must be spawned anew
+  bool worth_recheck = false; ///< the arm died: it must be spawned anew
 };
 
 /// Oracle values of the staged inputs. Lives in judge memory only.
@@ -77,9 +78,11 @@ class TrialRunner {
  private:
   Result<Expected> expect_sampled();
   [[nodiscard]] bool may_sample(double limit) const;
-  Result<CallReport> call_oracle(std::size_t entry, std::vector<Argument> arguments, std::vector<std::size_t> output_bytes);
+  Result<CallReport> call_oracle(std::size_t entry, std::vector<Argument> arguments,
+                                 std::vector<std::size_t> output_bytes);
   [[nodiscard]] std::vector<Argument> filled_arguments() const;
-  [[nodiscard]] Bound bound_for(const BoundOutput& output, const Expected::Tensor& expected, bool magnitudes) const;
+  [[nodiscard]] Bound bound_for(const BoundOutput& output, const Expected::Tensor& expected,
+                                bool magnitudes) const;
 
   Session& session_;
   Arm& oracle_arm_;

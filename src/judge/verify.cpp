@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Correctness: the trials of a gate, spread over the workloads by weight, over all input classes,
-// both buffer placements and alternating poison; plus a bit-for-bit repeat of one call per workload.
+// both buffer placements and alternating poison; plus a bit-for-bit repeat of one call per
+// workload.
 #include "judge/judge.hpp"
 
 #include "stats/trials.hpp"
@@ -24,16 +25,19 @@ std::vector<InputClass> classes_of(const BoundWorkload& workload) {
   // A projection says nothing about outputs that overflow: huge products leave those classes to the
   // smaller workloads of the same definition.
   if (workload.flops > full_oracle_flops)
-    std::erase_if(out, [](InputClass c) { return c == InputClass::specials || c == InputClass::max_finite; });
+    std::erase_if(
+        out, [](InputClass c) { return c == InputClass::specials || c == InputClass::max_finite; });
   if (out.empty())
     out.push_back(InputClass::normal);
   return out;
 }
 
-/// Workloads of a campaign, cheapest first: a wrong kernel should be found before the large shapes are
-/// paid for. A gate that is no evidence visits only as many as it has trials, the heaviest ones.
+/// Workloads of a campaign, cheapest first: a wrong kernel should be found before the large shapes
+/// are paid for. A gate that is no evidence visits only as many as it has trials, the heaviest
+/// ones.
 std::vector<std::size_t> chosen_by_cost(const std::vector<BoundWorkload>& workloads,
-                                        const std::vector<std::size_t>& only, const GateSize& size) {
+                                        const std::vector<std::size_t>& only,
+                                        const GateSize& size) {
   std::vector<std::size_t> order;
   for (std::size_t i = 0; i < workloads.size(); ++i)
     if (only.empty() || std::find(only.begin(), only.end(), i) != only.end())
@@ -42,7 +46,8 @@ std::vector<std::size_t> chosen_by_cost(const std::vector<BoundWorkload>& worklo
     const BoundWorkload& w = workloads[i];
     return w.flops + 8 * (w.bytes_read + w.bytes_written);
   };
-  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return cost(a) < cost(b); });
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return cost(a) < cost(b); });
   if (size.evidence || order.size() <= size.trials)
     return order;
   std::vector<std::size_t> heaviest = order;
@@ -50,7 +55,9 @@ std::vector<std::size_t> chosen_by_cost(const std::vector<BoundWorkload>& worklo
     return workloads[a].workload.weight > workloads[b].workload.weight;
   });
   heaviest.resize(size.trials);
-  std::erase_if(order, [&](std::size_t i) { return std::find(heaviest.begin(), heaviest.end(), i) == heaviest.end(); });
+  std::erase_if(order, [&](std::size_t i) {
+    return std::find(heaviest.begin(), heaviest.end(), i) == heaviest.end();
+  });
   return order;
 }
 
@@ -66,7 +73,8 @@ std::string first_difference(const std::vector<std::vector<std::byte>>& a, const
   for (std::size_t i = 0; i < a.size(); ++i) {
     const auto [x, y] = std::mismatch(a[i].begin(), a[i].end(), b.outputs[i].begin());
     if (x != a[i].end())
-      return fmt::format("`{}` differs from byte {} on", workload.outputs[i].name, x - a[i].begin());
+      return fmt::format("`{}` differs from byte {} on", workload.outputs[i].name,
+                         x - a[i].begin());
     (void)y;
   }
   return {};
@@ -79,8 +87,9 @@ Result<bool> Judge::verify_one(Subject& subject, const BoundWorkload& workload, 
   KW_CHECK(trials_->stage(workload, key));
   const bool warm = definition_.ext.protocol != "cold";
   KW_TRY(const CallReport report, trials_->call(*subject.arm, warm, false));
-  const auto saved = check_determinism && report.end == CallEnd::returned ? copy_outputs(report)
-                                                                          : std::vector<std::vector<std::byte>>{};
+  const auto saved = check_determinism && report.end == CallEnd::returned
+                         ? copy_outputs(report)
+                         : std::vector<std::vector<std::byte>>{};
   Expected expected;
   if (report.end == CallEnd::returned && report.return_code == 0) {
     KW_TRY(expected, trials_->expect(false));
@@ -102,7 +111,8 @@ Result<bool> Judge::verify_one(Subject& subject, const BoundWorkload& workload, 
   // The same inputs again, differently placed, poisoned and surrounded: not one bit may change.
   TrialKey again = key;
   again.poison = key.poison + 1;
-  again.placement = key.placement == Placement::end_aligned ? Placement::start_aligned : Placement::end_aligned;
+  again.placement =
+      key.placement == Placement::end_aligned ? Placement::start_aligned : Placement::end_aligned;
   KW_CHECK(trials_->stage(workload, again));
   KW_TRY(const CallReport repeat, trials_->call(*subject.arm, warm, false));
   TrialResult second = trials_->check(repeat, expected);
@@ -112,9 +122,10 @@ Result<bool> Judge::verify_one(Subject& subject, const BoundWorkload& workload, 
              !difference.empty() && definition_.ext.threads == 1) {
     second.ok = false;
     second.finding = Finding::nondeterminism;
-    second.detail = fmt::format("the same inputs gave two results on {}: {} (other buffer placement, other "
-                                "uninitialised memory)",
-                                workload.axes_text, difference);
+    second.detail =
+        fmt::format("the same inputs gave two results on {}: {} (other buffer placement, other "
+                    "uninitialised memory)",
+                    workload.axes_text, difference);
   } else {
     return true;
   }
@@ -154,7 +165,8 @@ Status Judge::verify(Subject& subject, const std::string& gate, Verdict& verdict
       key.input_class = classes[(offset + t) % classes.size()];
       key.placement = t % 2 == 0 ? Placement::end_aligned : Placement::start_aligned;
       key.poison = static_cast<std::uint32_t>(key.trial);
-      KW_TRY(const bool ok, verify_one(subject, workload, key, verdict, verdict.workloads[i], t == 0));
+      KW_TRY(const bool ok,
+             verify_one(subject, workload, key, verdict, verdict.workloads[i], t == 0));
       if (!ok)
         return {};
     }
@@ -164,8 +176,8 @@ Status Judge::verify(Subject& subject, const std::string& gate, Verdict& verdict
   verdict.correctness.summary =
       !size.evidence
           ? fmt::format("{} trials clean (smoke: feedback, not evidence)", verdict.trials)
-          : fmt::format("{} trials clean over {} workloads: failure rate < {:.2f} % at 95 %", verdict.trials,
-                        order.size(), 100 * verdict.failure_rate_bound);
+          : fmt::format("{} trials clean over {} workloads: failure rate < {:.2f} % at 95 %",
+                        verdict.trials, order.size(), 100 * verdict.failure_rate_bound);
   return {};
 }
 

@@ -6,9 +6,12 @@
 
 namespace kw {
 
-WindowPlan plan_windows(double baseline_ns, double candidate_ns, std::size_t workloads, const WindowLimits& limits) {
+WindowPlan plan_windows(double baseline_ns, double candidate_ns, std::size_t workloads,
+                        const WindowLimits& limits) {
   constexpr double shortest_ns = 100; // bounds the quotient where a clock did not move
-  const auto calls_for = [&](double ns) { return std::ceil(limits.least_ns / std::max(ns, shortest_ns)); };
+  const auto calls_for = [&](double ns) {
+    return std::ceil(limits.least_ns / std::max(ns, shortest_ns));
+  };
   double calls = calls_for(baseline_ns);
   if (candidate_ns > 0)
     calls = std::max(calls, std::min(calls_for(candidate_ns), 4 * calls));
@@ -17,6 +20,8 @@ WindowPlan plan_windows(double baseline_ns, double candidate_ns, std::size_t wor
           .windows = once ? 1 : limits.windows};
 }
 
-bool is_disturbed(std::uint64_t switches, std::uint64_t calls) { return switches > 8 + calls; }
+bool is_disturbed(std::uint64_t switches, std::uint64_t calls) {
+  return switches > 8 + calls;
+}
 
 } // namespace kw

@@ -19,9 +19,10 @@ struct WindowPlan {
 };
 
 /// Sizes the windows of one workload from its first calls. The baseline sets the number of calls; a
-/// faster candidate may raise it up to four times, never lower it. `candidate_ns` 0 = there is none.
-/// Calls far longer than a window, and races over more than four workloads, get one window.
-[[nodiscard]] WindowPlan plan_windows(double baseline_ns, double candidate_ns, std::size_t workloads, const WindowLimits& limits);
+/// faster candidate may raise it up to four times, never lower it. `candidate_ns` 0 = there is
+/// none. Calls far longer than a window, and races over more than four workloads, get one window.
+[[nodiscard]] WindowPlan plan_windows(double baseline_ns, double candidate_ns,
+                                      std::size_t workloads, const WindowLimits& limits);
 
 /// A call this long in units of the least window is not repeated for more windows.
 inline constexpr double long_call_windows = 8;

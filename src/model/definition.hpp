@@ -35,17 +35,17 @@ struct InputRule {
   /// "any" (all input classes), "normal", "uniform", "l2_normalized" (last axis), "positive",
   /// "constant" (value), "indices" (0..limit-1), "positions" (0..limit-1, ascending)
   std::string kind = "any";
-  double low = 0, high = 1;        ///< uniform / positive range
-  double scale = 1;                ///< multiplies the drawn values
-  std::optional<double> value;     ///< constant
-  std::string limit;               ///< expression over axes for indices/positions
+  double low = 0, high = 1;         ///< uniform / positive range
+  double scale = 1;                 ///< multiplies the drawn values
+  std::optional<double> value;      ///< constant
+  std::string limit;                ///< expression over axes for indices/positions
   std::vector<std::string> classes; ///< restrict to these input classes (empty = all that apply)
 };
 
 /// How one output is compared with the fp64 oracle (x_kernwright.tolerance.<name>).
 ///   bound_i = eta * (u_out |y_i| + u_acc S_i) + atol_rms * RMS(y) + rtol |y_i|
-/// S_i is the oracle's magnitude (sum of |terms| whose rounding the contract allows); u_acc the unit
-/// roundoff of `accumulate`. An output without magnitudes uses rtol/atol_rms alone.
+/// S_i is the oracle's magnitude (sum of |terms| whose rounding the contract allows); u_acc the
+/// unit roundoff of `accumulate`. An output without magnitudes uses rtol/atol_rms alone.
 struct TolerancePolicy {
   double eta = 0;
   double eta_one_signed_sqrt_k = 0; ///< one-signed inputs: threshold 4 + sqrt(K)*this (K below)
@@ -58,9 +58,9 @@ struct TolerancePolicy {
 
 /// The trusted high-precision reference. C++: a source compiled at run time, fp64 outputs.
 struct OracleSpec {
-  std::string source;        ///< file name relative to the operator folder; empty = Python reference
-  std::string source_text;   ///< content, filled by the loader
-  std::string entry;         ///< extern "C" symbol; outputs and magnitudes as double* (docs/abi.md)
+  std::string source;      ///< file name relative to the operator folder; empty = Python reference
+  std::string source_text; ///< content, filled by the loader
+  std::string entry;       ///< extern "C" symbol; outputs and magnitudes as double* (docs/abi.md)
   std::string project_entry; ///< optional: Y*X for random X (Freivalds), see docs/abi.md
   std::string block_entry;   ///< optional: exact sub-block rows x columns
 };
@@ -90,8 +90,8 @@ struct KernwrightExt {
   std::vector<PeerSpec> peers;
   std::map<std::string, InputRule> inputs;
   std::map<std::string, TolerancePolicy> tolerance;
-  std::string flops;         ///< expression over axes: floating-point operations of one call
-  std::string bytes_read;    ///< expression over axes: compulsory bytes read by one call
+  std::string flops;      ///< expression over axes: floating-point operations of one call
+  std::string bytes_read; ///< expression over axes: compulsory bytes read by one call
   std::string bytes_written;
   std::string protocol = "warm"; ///< "warm" or "cold"
   std::string numerics = "any";  ///< which arithmetic the contract allows, prose for people
@@ -113,10 +113,10 @@ struct Definition {
   std::string description;
   std::vector<std::string> constraints;
   KernwrightExt ext;
-  std::string unknown;   ///< unknown top-level keys as JSON text
-  std::string ext_json;  ///< x_kernwright as written, for round-trips
-  std::string file;      ///< where it was read from ("" if made in memory)
-  std::string folder;    ///< folder of `file`: resolves oracle, baseline, templates
+  std::string unknown;  ///< unknown top-level keys as JSON text
+  std::string ext_json; ///< x_kernwright as written, for round-trips
+  std::string file;     ///< where it was read from ("" if made in memory)
+  std::string folder;   ///< folder of `file`: resolves oracle, baseline, templates
 
   [[nodiscard]] const Axis* axis(const std::string& axis_name) const {
     for (const Axis& a : axes)

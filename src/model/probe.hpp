@@ -15,33 +15,33 @@ namespace kw {
 
 /// Where and with what a probe was judged; enough to say whether a replay is comparable.
 struct Environment {
-  std::string hardware;  ///< CPU model and core count
-  std::string compiler;  ///< "g++-12 12.2.0"
+  std::string hardware; ///< CPU model and core count
+  std::string compiler; ///< "g++-12 12.2.0"
   std::string flags;
-  std::string kernel;    ///< uname -r
-  std::string version;   ///< Kernwright's own
+  std::string kernel;  ///< uname -r
+  std::string version; ///< Kernwright's own
   std::map<std::string, std::string> more;
 };
 
 struct Probe {
-  std::string id;              ///< content address: sha256 over solution, verdict, environment, seed
-  std::string run;             ///< id of the run it belongs to ("" for a lone evaluate)
+  std::string id;  ///< content address: sha256 over solution, verdict, environment, seed
+  std::string run; ///< id of the run it belongs to ("" for a lone evaluate)
   std::string definition;
   std::string definition_hash; ///< sha256 of the canonical definition JSON
   Solution solution;
-  std::string solution_hash;   ///< our full hash (flags, toolchain, arch, calling style)
-  std::string parent;          ///< probe id of the champion it was compared with, may be empty
-  std::string proposer;        ///< "tuner", "human", "replay", ...
-  std::string hypothesis;      ///< what it tries, or the parameter vector as "k=v k=v"
+  std::string solution_hash; ///< our full hash (flags, toolchain, arch, calling style)
+  std::string parent;        ///< probe id of the champion it was compared with, may be empty
+  std::string proposer;      ///< "tuner", "human", "replay", ...
+  std::string hypothesis;    ///< what it tries, or the parameter vector as "k=v k=v"
   Verdict verdict;
-  std::string decision;        ///< "keep" | "reject" | "promote" | "archive"
-  std::string reason;          ///< why, one sentence
+  std::string decision; ///< "keep" | "reject" | "promote" | "archive"
+  std::string reason;   ///< why, one sentence
   Environment environment;
   std::string seed_commitment; ///< sha256 of the secret seed, fixed before the run
   std::string seed;            ///< revealed after the run (hex)
   std::string started_at;      ///< ISO 8601 UTC
   double wall_ms = 0;
-  std::string regime;          ///< of a search: which group of workloads it was tried on
+  std::string regime;             ///< of a search: which group of workloads it was tried on
   std::optional<double> estimate; ///< of a search: ln(t_baseline / t_candidate), a screen, no claim
 };
 
@@ -59,12 +59,12 @@ struct Record {
 
 /// One `optimize` run: enough to resume it.
 struct Run {
-  std::string id;          ///< "0007"
+  std::string id; ///< "0007"
   std::string definition;
-  std::string state;       ///< running | finished | interrupted
-  std::string options;     ///< JSON text of the resolved options with origins
+  std::string state;   ///< running | finished | interrupted
+  std::string options; ///< JSON text of the resolved options with origins
   std::string started_at, finished_at;
-  std::string champion;    ///< probe id
+  std::string champion; ///< probe id
 };
 
 } // namespace kw

@@ -15,7 +15,7 @@ namespace kw {
 
 struct TraceCorrectness {
   double max_relative_error = 0, max_absolute_error = 0; ///< >= 0, inf or NaN
-  std::string extra;                                      ///< JSON object text, "" = null
+  std::string extra;                                     ///< JSON object text, "" = null
   std::string unknown = {};
 };
 struct TracePerformance {
@@ -23,7 +23,8 @@ struct TracePerformance {
   std::string unknown = {};
 };
 struct TraceEvaluation {
-  std::string status; ///< PASSED INCORRECT_SHAPE INCORRECT_NUMERICAL INCORRECT_DTYPE RUNTIME_ERROR COMPILE_ERROR TIMEOUT
+  std::string status; ///< PASSED INCORRECT_SHAPE INCORRECT_NUMERICAL INCORRECT_DTYPE RUNTIME_ERROR
+                      ///< COMPILE_ERROR TIMEOUT
   std::string hardware;
   std::vector<std::pair<std::string, std::string>> libs;
   std::string timestamp;

@@ -16,16 +16,16 @@ enum class Outcome { unknown, pass, fail };
 /// Why a candidate was turned down; the vocabulary of redteam/ and of the archive.
 enum class Finding {
   none,
-  build,      ///< REJECT_BUILD: does not compile or link
-  admission,  ///< REJECT_STATIC: ELF or source rules
-  sandbox,    ///< REJECT_SANDBOX: forbidden system call, leftover
-  protocol,   ///< REJECT_PROTOCOL: exited, refused a shape inside its contract
-  crash,      ///< CRASH: signal
-  wrong,      ///< REJECT_WRONG: numerics
-  state,      ///< REJECT_STATE: inputs, canaries or CPU state changed; output changed after done
+  build,     ///< REJECT_BUILD: does not compile or link
+  admission, ///< REJECT_STATIC: ELF or source rules
+  sandbox,   ///< REJECT_SANDBOX: forbidden system call, leftover
+  protocol,  ///< REJECT_PROTOCOL: exited, refused a shape inside its contract
+  crash,     ///< CRASH: signal
+  wrong,     ///< REJECT_WRONG: numerics
+  state,     ///< REJECT_STATE: inputs, canaries or CPU state changed; output changed after done
   nondeterminism, ///< REJECT_NONDET
-  timing,     ///< REJECT_TIMING: physically impossible, CPU time exceeds the declared threads
-  resource,   ///< REJECT_RESOURCE: hang, memory
+  timing,         ///< REJECT_TIMING: physically impossible, CPU time exceeds the declared threads
+  resource,       ///< REJECT_RESOURCE: hang, memory
 };
 
 /// "REJECT_WRONG" etc.; "NONE" for none.
@@ -40,30 +40,30 @@ struct AxisVerdict {
 
 /// First mismatch and error figures of a failed trial.
 struct Mismatch {
-  std::string workload;      ///< uuid
+  std::string workload; ///< uuid
   std::string input_class;
-  std::uint64_t trial = 0;   ///< index within the campaign
-  std::string output;        ///< tensor name
+  std::uint64_t trial = 0;      ///< index within the campaign
+  std::string output;           ///< tensor name
   std::vector<std::int64_t> at; ///< coordinates of the first bad element
   double got = 0, want = 0, bound = 0;
   std::uint64_t bad_elements = 0, elements = 0;
-  std::string pattern;       ///< "all", "tail", "rows", "scattered", "poison left", "non-finite"
+  std::string pattern; ///< "all", "tail", "rows", "scattered", "poison left", "non-finite"
 };
 
 struct Diagnostic {
   std::string severity; ///< error | warning | note
   std::string file;
   int line = 0, column = 0;
-  std::string code;     ///< compiler option or stable code, may be empty
+  std::string code; ///< compiler option or stable code, may be empty
   std::string message;
-  std::string excerpt;  ///< source line and caret
+  std::string excerpt; ///< source line and caret
 };
 
 /// Trials of one workload within a campaign.
 struct WorkloadTrials {
   std::string uuid;
   std::uint64_t trials = 0, failures = 0;
-  double max_eta = 0;      ///< largest normalised error seen (bound units of eta)
+  double max_eta = 0; ///< largest normalised error seen (bound units of eta)
   double max_abs_error = 0, max_rel_error = 0;
 };
 
@@ -75,19 +75,19 @@ struct PairedTiming {
   std::vector<double> candidate_ns; ///< per round: median of its windows
   std::vector<double> baseline_ns;
   double speedup = 0, low = 0, high = 0; ///< median ratio and 95 % sign-test interval
-  double floor_ns = 0;              ///< roofline floor of this workload on this machine
-  std::string decision;             ///< "faster" | "not faster" | "undecided"
+  double floor_ns = 0;                   ///< roofline floor of this workload on this machine
+  std::string decision;                  ///< "faster" | "not faster" | "undecided"
   std::uint64_t discarded_rounds = 0;
 };
 
 struct TimingEvidence {
-  std::string protocol;  ///< "warm" | "cold"
+  std::string protocol; ///< "warm" | "cold"
   std::string clock = "judge CLOCK_MONOTONIC around the doorbell";
-  std::string doorbell;  ///< "spin" | "futex"
-  double window_ns = 0;  ///< least length of a window
+  std::string doorbell; ///< "spin" | "futex"
+  double window_ns = 0; ///< least length of a window
   int windows_per_half = 0;
-  double aa_sigma = 0;   ///< robust sigma of the A/A self-test, as a fraction
-  bool fit = false;      ///< false = machine unfit for timing
+  double aa_sigma = 0;                    ///< robust sigma of the A/A self-test, as a fraction
+  bool fit = false;                       ///< false = machine unfit for timing
   std::vector<PairedTiming> gate;         ///< decides
   std::vector<PairedTiming> confirmation; ///< reported
   double speedup = 0, low = 0, high = 0;  ///< geometric mean over workloads, from confirmation only
@@ -97,18 +97,19 @@ struct TimingEvidence {
 struct Verdict {
   AxisVerdict build, sandbox, correctness, timing, merit;
   Finding finding = Finding::none; ///< none while every axis is pass or unknown
-  bool accepted = false;  ///< the thing asked for holds (correct at the gate; faster if timing was asked)
-  std::string word;       ///< ACCEPTED | REJECTED | UNDECIDED | CORRECT | INFRASTRUCTURE
-  std::string gate;       ///< smoke | gate | accept | champion
-  std::string tier;       ///< sandbox tier in force: T0..T3
-  bool tainted = false;   ///< ran below the task's minimum tier by --allow-weak-sandbox
+  bool accepted =
+      false;        ///< the thing asked for holds (correct at the gate; faster if timing was asked)
+  std::string word; ///< ACCEPTED | REJECTED | UNDECIDED | CORRECT | INFRASTRUCTURE
+  std::string gate; ///< smoke | gate | accept | champion
+  std::string tier; ///< sandbox tier in force: T0..T3
+  bool tainted = false; ///< ran below the task's minimum tier by --allow-weak-sandbox
   std::uint64_t trials = 0;
   double failure_rate_bound = 1; ///< upper 95 % bound that the clean trials prove
   std::vector<Diagnostic> diagnostics;
   std::optional<Mismatch> mismatch;
   std::vector<WorkloadTrials> workloads;
   std::optional<TimingEvidence> times;
-  std::string infrastructure_error; ///< set only when word is INFRASTRUCTURE
+  std::string infrastructure_error;      ///< set only when word is INFRASTRUCTURE
   std::map<std::string, double> cost_ms; ///< build, load, generate, oracle, kernel, compare, total
 };
 

@@ -28,11 +28,11 @@ using InputSpec = std::variant<RandomInput, ScalarInput, SafetensorsInput>;
 /// One concrete binding of the variable axes and inputs of a Definition.
 struct Workload {
   std::string uuid;
-  std::vector<std::pair<std::string, std::int64_t>> axes;  ///< in file order
-  std::vector<std::pair<std::string, InputSpec>> inputs;   ///< missing entry = random
+  std::vector<std::pair<std::string, std::int64_t>> axes; ///< in file order
+  std::vector<std::pair<std::string, InputSpec>> inputs;  ///< missing entry = random
   double weight = 1; ///< x_kernwright.weight: share of trials and of the weighted objective
   std::string unknown;
-  std::string where; ///< "file:line" it was read from ("" if made in memory)
+  std::string where;         ///< "file:line" it was read from ("" if made in memory)
   std::string trace_unknown; ///< unknown keys of the Trace line around it, as JSON text
 };
 

@@ -9,8 +9,8 @@
 
 namespace kw {
 
-/// C++ source of such a kernel; `streaming` = non-temporal stores. Entry "kw_copy", same prototype as
-/// a candidate's.
+/// C++ source of such a kernel; `streaming` = non-temporal stores. Entry "kw_copy", same prototype
+/// as a candidate's.
 [[nodiscard]] std::string copy_peer_source(const Definition& definition, bool streaming);
 
 /// The two peers ("copy", "copy-nt") of kind "copy": their outputs are not checked.

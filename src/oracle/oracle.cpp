@@ -7,8 +7,9 @@
 
 namespace kw {
 
-Result<std::string> build_trusted(const OracleContext& context, const Definition& definition, const std::string& file,
-                                  const std::string& text, const std::vector<std::string>& link) {
+Result<std::string> build_trusted(const OracleContext& context, const Definition& definition,
+                                  const std::string& file, const std::string& text,
+                                  const std::vector<std::string>& link) {
   KW_ASSERT(context.builder != nullptr);
   BuildRequest request;
   request.sources = {{.path = file, .content = text}};
@@ -30,15 +31,18 @@ Result<std::string> build_trusted(const OracleContext& context, const Definition
       where = fmt::format("{}:{}:{}", d.file, d.line, d.column);
       break;
     }
-  return fail(ErrorKind::invalid_input, fmt::format("trusted source of `{}` does not build: {}", definition.name, reason),
-              "correct the source; `kernwright check` on the operator folder shows all diagnostics", where);
+  return fail(ErrorKind::invalid_input,
+              fmt::format("trusted source of `{}` does not build: {}", definition.name, reason),
+              "correct the source; `kernwright check` on the operator folder shows all diagnostics",
+              where);
 }
 
 Result<Oracle> prepare_oracle(const Definition& definition, const OracleContext& context) {
   const OracleSpec& spec = definition.ext.oracle;
   if (spec.source.empty())
     return prepare_python_reference(definition, context);
-  KW_TRY(const std::string object, build_trusted(context, definition, spec.source, spec.source_text, {"m"}));
+  KW_TRY(const std::string object,
+         build_trusted(context, definition, spec.source, spec.source_text, {"m"}));
   Oracle oracle;
   oracle.arm.kind = ArmKind::oracle;
   oracle.arm.object = object;

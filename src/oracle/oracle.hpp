@@ -18,13 +18,13 @@ struct Oracle {
   bool magnitudes = false;       ///< outputs come in pairs (y, S), both float64; else y only
   std::size_t project_entry = 0; ///< Invocation::entry of the projection, 0 = none
   std::size_t block_entry = 0;   ///< of the exact sub-block, 0 = none
-  std::string mode;              ///< for the record: "c++ float64", "python torch, float32 reference"
+  std::string mode; ///< for the record: "c++ float64", "python torch, float32 reference"
 };
 
 struct OracleContext {
   Builder* builder = nullptr;
-  std::string include_dir;  ///< folder of kernwright.h and kernwright_peer.py
-  std::string scratch_dir;  ///< where generated Python files are written
+  std::string include_dir; ///< folder of kernwright.h and kernwright_peer.py
+  std::string scratch_dir; ///< where generated Python files are written
   std::string python = "/usr/bin/python3";
 };
 
@@ -32,7 +32,8 @@ struct OracleContext {
 Result<Oracle> prepare_oracle(const Definition& definition, const OracleContext& context);
 
 /// Builds trusted C++ (oracle, peer); the message of a failure carries the compiler's first error.
-Result<std::string> build_trusted(const OracleContext& context, const Definition& definition, const std::string& file,
-                                  const std::string& text, const std::vector<std::string>& link);
+Result<std::string> build_trusted(const OracleContext& context, const Definition& definition,
+                                  const std::string& file, const std::string& text,
+                                  const std::vector<std::string>& link);
 
 } // namespace kw

@@ -11,6 +11,7 @@
 namespace kw {
 
 /// Errors: `unsupported` when the library or Python module is not installed (with the remedy).
-Result<ArmSpec> prepare_peer(const PeerSpec& peer, const Definition& definition, const OracleContext& context);
+Result<ArmSpec> prepare_peer(const PeerSpec& peer, const Definition& definition,
+                             const OracleContext& context);
 
 } // namespace kw

@@ -36,19 +36,26 @@ except Exception:
 
 Result<std::string> write_stub(const OracleContext& context, const PythonStub& stub) {
   KW_CHECK(make_dirs(context.scratch_dir));
-  const std::string path = join_path(context.scratch_dir, sha256_hex(stub.text).substr(0, 24) + ".py");
+  const std::string path =
+      join_path(context.scratch_dir, sha256_hex(stub.text).substr(0, 24) + ".py");
   if (!is_file(path))
     KW_CHECK(write_file_atomic(path, stub.text));
   return path;
 }
 
-Status require(const PythonProbe& probe, const OracleContext& context, bool torch, const std::string& what) {
+Status require(const PythonProbe& probe, const OracleContext& context, bool torch,
+               const std::string& what) {
   if (!probe.present)
-    return fail(ErrorKind::unsupported, fmt::format("{} is Python, and {} does not run", what, context.python), "install python3 (Debian: apt-get install python3 python3-numpy)");
+    return fail(ErrorKind::unsupported,
+                fmt::format("{} is Python, and {} does not run", what, context.python),
+                "install python3 (Debian: apt-get install python3 python3-numpy)");
   if (probe.numpy.empty())
-    return fail(ErrorKind::unsupported, fmt::format("{} is Python, and {} has no NumPy", what, context.python), "install it (Debian: apt-get install python3-numpy)");
+    return fail(ErrorKind::unsupported,
+                fmt::format("{} is Python, and {} has no NumPy", what, context.python),
+                "install it (Debian: apt-get install python3-numpy)");
   if (torch && probe.torch.empty())
-    return fail(ErrorKind::unsupported, fmt::format("{} needs torch, which {} does not have", what, context.python),
+    return fail(ErrorKind::unsupported,
+                fmt::format("{} needs torch, which {} does not have", what, context.python),
                 "install it (Debian: apt-get install python3-torch), or write a C++ oracle");
   return {};
 }
@@ -92,26 +99,32 @@ PythonProbe probe_python(const std::string& python) {
   return out;
 }
 
-Result<Oracle> prepare_python_reference(const Definition& definition, const OracleContext& context) {
+Result<Oracle> prepare_python_reference(const Definition& definition,
+                                        const OracleContext& context) {
   const PythonProbe probe = probe_python(context.python);
-  KW_TRY(const PythonStub stub, make_python_stub(definition, definition.reference, "run", PythonRole::reference, probe.torch_dtypes));
-  KW_CHECK(require(probe, context, stub.torch, fmt::format("the reference of `{}`", definition.name)));
+  KW_TRY(const PythonStub stub, make_python_stub(definition, definition.reference, "run",
+                                                 PythonRole::reference, probe.torch_dtypes));
+  KW_CHECK(
+      require(probe, context, stub.torch, fmt::format("the reference of `{}`", definition.name)));
   KW_TRY(const std::string path, write_stub(context, stub));
   Oracle oracle;
   oracle.arm.kind = ArmKind::python_peer;
   oracle.arm.object = path;
   oracle.arm.entry = stub.entry;
-  oracle.mode = fmt::format("python {} {}{}", probe.version, stub.torch ? "torch " + probe.torch : "numpy " + probe.numpy,
-                            stub.upcast.empty() ? "" : fmt::format(", upcast to float32: {}", stub.upcast));
+  oracle.mode = fmt::format(
+      "python {} {}{}", probe.version, stub.torch ? "torch " + probe.torch : "numpy " + probe.numpy,
+      stub.upcast.empty() ? "" : fmt::format(", upcast to float32: {}", stub.upcast));
   return oracle;
 }
 
-Result<ArmSpec> prepare_peer(const PeerSpec& peer, const Definition& definition, const OracleContext& context) {
+Result<ArmSpec> prepare_peer(const PeerSpec& peer, const Definition& definition,
+                             const OracleContext& context) {
   ArmSpec spec;
   spec.threads = definition.ext.threads;
   if (peer.kind == "python") {
     const PythonProbe probe = probe_python(context.python);
-    KW_TRY(const PythonStub stub, make_python_stub(definition, peer.source_text, peer.entry, PythonRole::peer, probe.torch_dtypes));
+    KW_TRY(const PythonStub stub, make_python_stub(definition, peer.source_text, peer.entry,
+                                                   PythonRole::peer, probe.torch_dtypes));
     KW_CHECK(require(probe, context, stub.torch, fmt::format("peer `{}`", peer.name)));
     KW_TRY(spec.object, write_stub(context, stub));
     spec.kind = ArmKind::python_peer;

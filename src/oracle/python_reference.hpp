@@ -18,7 +18,7 @@ struct PythonProbe {
   std::string numpy;   ///< version, "" = missing
   std::string torch;
   std::vector<std::string> torch_dtypes; ///< of those the schema knows
-  std::string remedy;  ///< what to install, "" = nothing missing
+  std::string remedy;                    ///< what to install, "" = nothing missing
 };
 PythonProbe probe_python(const std::string& python);
 

@@ -17,14 +17,15 @@ enum class PythonRole {
 
 struct PythonStub {
   std::string text;
-  std::string entry;     ///< function the arm calls
-  bool torch = false;    ///< the text imports torch
-  std::string upcast;    ///< dtypes that arrive as float32 because torch lacks them, "" = none
+  std::string entry;  ///< function the arm calls
+  bool torch = false; ///< the text imports torch
+  std::string upcast; ///< dtypes that arrive as float32 because torch lacks them, "" = none
 };
 
 /// `torch_dtypes`: what the installed torch has. Errors: an input of a dtype that neither framework
 /// carries (float4).
-Result<PythonStub> make_python_stub(const Definition& definition, const std::string& user_text, const std::string& function,
-                                    PythonRole role, const std::vector<std::string>& torch_dtypes);
+Result<PythonStub> make_python_stub(const Definition& definition, const std::string& user_text,
+                                    const std::string& function, PythonRole role,
+                                    const std::vector<std::string>& torch_dtypes);
 
 } // namespace kw

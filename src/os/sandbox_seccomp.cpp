@@ -174,8 +174,8 @@ void allow_while_called(Builder& b) {
   b.allow("exit_group");
   b.allow("sched_yield");
   // The runner moves guard pages between calls. Where it may, mprotect_only_within says; inside the
-  // arenas a candidate gains nothing, because inputs are sealed against writing and the judge checks
-  // the slack around outputs itself.
+  // arenas a candidate gains nothing, because inputs are sealed against writing and the judge
+  // checks the slack around outputs itself.
   b.allow("mprotect", SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, 0));
 }
 

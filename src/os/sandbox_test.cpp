@@ -46,11 +46,20 @@ std::uint32_t run(std::span<const sock_filter> program, const seccomp_data& data
     case BPF_LD | BPF_W | BPF_ABS:
       std::memcpy(&a, reinterpret_cast<const char*>(&data) + f.k, sizeof a);
       break;
-    case BPF_JMP | BPF_JEQ | BPF_K: jump(a == f.k); break;
-    case BPF_JMP | BPF_JGT | BPF_K: jump(a > f.k); break;
-    case BPF_JMP | BPF_JGE | BPF_K: jump(a >= f.k); break;
-    case BPF_RET | BPF_K: return f.k;
-    default: ADD_FAILURE() << "unknown instruction"; return 0;
+    case BPF_JMP | BPF_JEQ | BPF_K:
+      jump(a == f.k);
+      break;
+    case BPF_JMP | BPF_JGT | BPF_K:
+      jump(a > f.k);
+      break;
+    case BPF_JMP | BPF_JGE | BPF_K:
+      jump(a >= f.k);
+      break;
+    case BPF_RET | BPF_K:
+      return f.k;
+    default:
+      ADD_FAILURE() << "unknown instruction";
+      return 0;
     }
   }
   ADD_FAILURE() << "ran off the end";
@@ -58,7 +67,8 @@ std::uint32_t run(std::span<const sock_filter> program, const seccomp_data& data
 }
 
 TEST(Seccomp, MprotectMayBeginInTheRangeOnly) {
-  const auto answer = [](std::uint64_t begin, std::uint64_t end, std::uint64_t address, int number = SYS_mprotect) {
+  const auto answer = [](std::uint64_t begin, std::uint64_t end, std::uint64_t address,
+                         int number = SYS_mprotect) {
     seccomp_data data{};
     data.nr = number;
     data.args[0] = address;

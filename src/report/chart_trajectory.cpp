@@ -100,8 +100,8 @@ Svg draw_trajectory(const OptimizeReport& report, TrajectoryAxis axis) {
     svg.text(x.at(tick), lanes_end + 18, by_time ? clock_text(tick) : fmt::format("{:.0f}", tick),
              "small", "middle");
   }
-  svg.text((left + chart_width - right_margin) / 2, lanes_end + 38, by_time ? "time (min:s)" : "probe", "small",
-           "middle");
+  svg.text((left + chart_width - right_margin) / 2, lanes_end + 38,
+           by_time ? "time (min:s)" : "probe", "small", "middle");
   svg.line(left, y.at(1), chart_width - right_margin, y.at(1), "one");
   svg.text(chart_width - right_margin, y.at(1) - 5, "baseline " + report.baseline, "small", "end");
 

@@ -110,7 +110,8 @@ Svg draw_workloads(const OptimizeReport& report) {
                                   duration_text(peer->second), ratio_text(r)));
     svg.text(chart_width - right + 66, middle + 4, ratio_text(w->speedup), "strong", "end");
     if (w->bound_fraction > 0)
-      svg.text(chart_width - 8, middle + 4, share_text(w->bound_fraction) + " of bound", "small", "end");
+      svg.text(chart_width - 8, middle + 4, share_text(w->bound_fraction) + " of bound", "small",
+               "end");
     y += row_height;
   }
 

@@ -41,6 +41,8 @@ class Annealing : public Strategy {
 
 } // namespace
 
-std::unique_ptr<Strategy> make_annealing() { return std::make_unique<Annealing>(); }
+std::unique_ptr<Strategy> make_annealing() {
+  return std::make_unique<Annealing>();
+}
 
 } // namespace kw

@@ -32,12 +32,13 @@ std::vector<Token> tokens_of(std::string_view text) {
         ++end;
     } else if (is(std::isdigit, c) || c == '.') {
       kind = Token::Kind::number;
-      while (end < text.size() &&
-             (is(std::isalnum, text[end]) || text[end] == '.' ||
-              ((text[end] == '+' || text[end] == '-') && (text[end - 1] == 'e' || text[end - 1] == 'E'))))
+      while (end < text.size() && (is(std::isalnum, text[end]) || text[end] == '.' ||
+                                   ((text[end] == '+' || text[end] == '-') &&
+                                    (text[end - 1] == 'e' || text[end - 1] == 'E'))))
         ++end;
     } else {
-      static constexpr std::array<std::string_view, 6> doubled = {"==", "!=", "<=", ">=", "//", "**"};
+      static constexpr std::array<std::string_view, 6> doubled = {
+          "==", "!=", "<=", ">=", "//", "**"};
       if (std::find(doubled.begin(), doubled.end(), text.substr(at, 2)) != doubled.end())
         end = at + 2;
     }

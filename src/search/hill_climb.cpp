@@ -49,6 +49,8 @@ void HillClimb::learn(const History& history, const Trial& trial, Random& chance
     climb_from(history, trial.config, rank, chance);
 }
 
-std::unique_ptr<Strategy> make_hill_climb() { return std::make_unique<HillClimb>(); }
+std::unique_ptr<Strategy> make_hill_climb() {
+  return std::make_unique<HillClimb>();
+}
 
 } // namespace kw

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The default. A Parzen estimator finds a good region within few evaluations, but looks at
 // parameters one by one and can settle on the wrong region; hill climbing with random restarts sees
-// how parameters act together, but passes by an optimum whose neighbours are all poor. So: the model
-// first, then climbing from the best, and from then on, whenever a climb has ended, a few proposals
-// of the model (which has learnt from the climb) before the next random restart. Measured in
-// docs/tuner.md: either part alone stays stuck on one of the recorded spaces for most seeds, the
+// how parameters act together, but passes by an optimum whose neighbours are all poor. So: the
+// model first, then climbing from the best, and from then on, whenever a climb has ended, a few
+// proposals of the model (which has learnt from the climb) before the next random restart. Measured
+// in docs/tuner.md: either part alone stays stuck on one of the recorded spaces for most seeds, the
 // mixture leaves both.
 #include "search/hill_climb.hpp"
 
@@ -37,8 +37,8 @@ class Hybrid : public Strategy {
   void learn(const History& history, const Trial& trial, Random& chance) override {
     if (!started_)
       return;
-    const bool record = std::isfinite(trial.observation.rank()) &&
-                        history.best()->config == trial.config;
+    const bool record =
+        std::isfinite(trial.observation.rank()) && history.best()->config == trial.config;
     if (record && !climb_.climbing(history))
       climb_.climb_from(history, trial.config, trial.observation.rank(), chance);
     else
@@ -58,6 +58,8 @@ class Hybrid : public Strategy {
 
 } // namespace
 
-std::unique_ptr<Strategy> make_hybrid() { return std::make_unique<Hybrid>(); }
+std::unique_ptr<Strategy> make_hybrid() {
+  return std::make_unique<Hybrid>();
+}
 
 } // namespace kw

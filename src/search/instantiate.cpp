@@ -49,12 +49,12 @@ Result<SplitTemplate> split(std::string_view text, const std::string& file) {
     at = end + 1;
     ++number;
     const std::string_view content = trimmed(line);
-    const bool comment = in_comment || content.empty() || content.starts_with("//") ||
-                         content.starts_with("/*");
+    const bool comment =
+        in_comment || content.empty() || content.starts_with("//") || content.starts_with("/*");
     if (const std::size_t open = line.rfind("/*"), close = line.rfind("*/");
         in_comment || (open != std::string_view::npos && content.starts_with("/*")))
-      in_comment = close == std::string_view::npos ||
-                   (open != std::string_view::npos && open > close);
+      in_comment =
+          close == std::string_view::npos || (open != std::string_view::npos && open > close);
     if (!comment) {
       if (const auto header = after_directive(line, "include")) {
         if (!in_head)
@@ -79,18 +79,26 @@ Result<SplitTemplate> split(std::string_view text, const std::string& file) {
 
 std::string_view c_type(DType t) {
   switch (t) {
-  case DType::float64: return "double";
-  case DType::float32: return "float";
+  case DType::float64:
+    return "double";
+  case DType::float32:
+    return "float";
   case DType::float16:
-  case DType::bfloat16: return "uint16_t";
-  case DType::int64: return "int64_t";
-  case DType::int32: return "int32_t";
-  case DType::int16: return "int16_t";
-  case DType::int8: return "int8_t";
+  case DType::bfloat16:
+    return "uint16_t";
+  case DType::int64:
+    return "int64_t";
+  case DType::int32:
+    return "int32_t";
+  case DType::int16:
+    return "int16_t";
+  case DType::int8:
+    return "int8_t";
   case DType::float8_e4m3fn:
   case DType::float8_e5m2:
   case DType::float4_e2m1:
-  case DType::boolean: return "uint8_t";
+  case DType::boolean:
+    return "uint8_t";
   }
   return "";
 }
@@ -114,11 +122,11 @@ Result<Signature> signature_of(const Definition& definition) {
         fmt::format("a{}", tensors++));
   for (const TensorSpec& output : definition.outputs) {
     if (output.is_scalar())
-      return fail(ErrorKind::unsupported,
-                  fmt::format("Output \"{}\" of {} is a Python scalar", output.name,
-                              definition.name),
-                  "give the output a shape ([] for one element): kernels write through pointers",
-                  definition.file);
+      return fail(
+          ErrorKind::unsupported,
+          fmt::format("Output \"{}\" of {} is a Python scalar", output.name, definition.name),
+          "give the output a shape ([] for one element): kernels write through pointers",
+          definition.file);
     add(fmt::format("{}*", c_type(output.dtype)), fmt::format("a{}", tensors++));
   }
   for (const Axis& axis : definition.axes)
@@ -154,16 +162,15 @@ Result<std::string> variant_text(const Variant& variant, const SplitTemplate& pa
     const Parameter& parameter = space.parameters[p];
     const int c = variant.choice[p];
     if (c < 0 || c >= static_cast<int>(parameter.values.size()))
-      return fail(ErrorKind::invalid_input,
-                  fmt::format("Value number {} of parameter \"{}\" does not exist", c,
-                              parameter.name),
-                  "make configurations with the space they are for", space.file);
+      return fail(
+          ErrorKind::invalid_input,
+          fmt::format("Value number {} of parameter \"{}\" does not exist", c, parameter.name),
+          "make configurations with the space they are for", space.file);
     if (parameter.words)
       for (std::size_t i = 0; i < parameter.values.size(); ++i)
         define(fmt::format("KW_P_{}_{}", parameter.name, parameter.values[i]), std::to_string(i));
-    define("KW_P_" + parameter.name, parameter.words
-                                         ? std::to_string(c)
-                                         : parameter.values[static_cast<std::size_t>(c)]);
+    define("KW_P_" + parameter.name,
+           parameter.words ? std::to_string(c) : parameter.values[static_cast<std::size_t>(c)]);
   }
   for (const std::string& macro : parts.macros)
     undefines += fmt::format("#undef {}\n", macro);
@@ -213,9 +220,8 @@ Result<Solution> instantiate_dispatch(const Definition& definition,
     std::string condition;
     if (!branch.when.empty()) {
       KW_TRY(const Expr when, Expr::parse(branch.when));
-      KW_TRY(const std::string cpp, to_cpp(when, [&](std::string_view name) {
-               return axis_cpp(definition, name);
-             }));
+      KW_TRY(const std::string cpp,
+             to_cpp(when, [&](std::string_view name) { return axis_cpp(definition, name); }));
       condition = fmt::format("if ({} != 0)\n    ", cpp);
       conditional = true;
     }

@@ -33,9 +33,9 @@ struct Branch {
 /// C calling convention does not carry.
 Result<Solution> instantiate(const Definition& definition, const Variant& variant);
 
-/// One solution that tests `when` of each branch in order at run time and calls the first that holds;
-/// a call that none takes returns 1 (outside the contract). Errors: as above; no branch; a `when`
-/// that names no axis; branches whose spaces export different entries.
+/// One solution that tests `when` of each branch in order at run time and calls the first that
+/// holds; a call that none takes returns 1 (outside the contract). Errors: as above; no branch; a
+/// `when` that names no axis; branches whose spaces export different entries.
 Result<Solution> instantiate_dispatch(const Definition& definition,
                                       std::span<const Branch> branches);
 

@@ -111,8 +111,8 @@ TEST(Condition, SpellsEveryOperatorWithPythonsBinding) {
   const auto cpp = [](const char* expression) {
     const Result<Expr> parsed = Expr::parse(expression);
     EXPECT_TRUE(parsed) << expression;
-    const Result<std::string> text_of = to_cpp(
-        *parsed, [](std::string_view name) { return name == "x" ? "" : std::string(name); });
+    const Result<std::string> text_of =
+        to_cpp(*parsed, [](std::string_view name) { return name == "x" ? "" : std::string(name); });
     return text_of ? *text_of : "error: " + text_of.error().message;
   };
   EXPECT_EQ(cpp("not a == b"), "double(double(a == b) == 0)");

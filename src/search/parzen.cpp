@@ -35,8 +35,8 @@ ParzenEstimator::ParzenEstimator(const History& history, const ParzenSettings& s
   std::size_t good_count =
       std::max(settings.good_least, static_cast<std::size_t>(std::ceil(
                                         settings.good_share * static_cast<double>(sorted.size()))));
-  while (good_count > 0 && (good_count > sorted.size() ||
-                            !std::isfinite(sorted[good_count - 1]->observation.rank())))
+  while (good_count > 0 &&
+         (good_count > sorted.size() || !std::isfinite(sorted[good_count - 1]->observation.rank())))
     --good_count;
 
   const std::vector<Space>& spaces = history.set.spaces();

@@ -10,10 +10,10 @@
 namespace kw {
 
 struct ParzenSettings {
-  double good_share = 0.15;  ///< this share of the trials, best first, counts as good
+  double good_share = 0.15;   ///< this share of the trials, best first, counts as good
   std::size_t good_least = 3; ///< but at least so many
-  double prior = 0.5;        ///< pseudo-observations per value, good side and bad side alike
-  double spill = 0.5;        ///< weight an ordered value lends to its neighbours, per step
+  double prior = 0.5;         ///< pseudo-observations per value, good side and bad side alike
+  double spill = 0.5;         ///< weight an ordered value lends to its neighbours, per step
   int reach = 2;
 };
 

@@ -41,8 +41,8 @@ struct Config {
   auto operator<=>(const Config&) const = default;
 };
 
-/// Reads one `*.space.json`. Errors: syntax, unknown schema, doubled names, a seed with a missing or
-/// foreign value, an expression that does not parse or names a parameter in `applies`.
+/// Reads one `*.space.json`. Errors: syntax, unknown schema, doubled names, a seed with a missing
+/// or foreign value, an expression that does not parse or names a parameter in `applies`.
 Result<Space> parse_space(std::string_view text, const std::string& file);
 
 } // namespace kw

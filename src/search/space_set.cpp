@@ -74,8 +74,7 @@ Result<SpaceSet> SpaceSet::bind(std::vector<Space> spaces, const Bindings& conte
     }
     if (std::any_of(set.spaces_.begin(), set.spaces_.end(),
                     [&](const Space& other) { return other.name == space.name; }))
-      return fail(ErrorKind::invalid_input,
-                  fmt::format("Two spaces are called \"{}\"", space.name),
+      return fail(ErrorKind::invalid_input, fmt::format("Two spaces are called \"{}\"", space.name),
                   "rename one of them: the name tells their configurations apart", space.file);
     Bound bound;
     bound.names = context;
@@ -85,11 +84,12 @@ Result<SpaceSet> SpaceSet::bind(std::vector<Space> spaces, const Bindings& conte
       for (std::size_t i = 0; p.words && i < p.values.size(); ++i)
         fresh = bound.names.emplace(p.name + "_" + p.values[i], i).second && fresh;
       if (!fresh)
-        return fail(ErrorKind::invalid_input,
-                    fmt::format("Parameter \"{}\" of space \"{}\" has the name of an axis, a machine "
-                                "fact or another parameter's word",
-                                p.name, space.name),
-                    "rename the parameter", space.file);
+        return fail(
+            ErrorKind::invalid_input,
+            fmt::format("Parameter \"{}\" of space \"{}\" has the name of an axis, a machine "
+                        "fact or another parameter's word",
+                        p.name, space.name),
+            "rename the parameter", space.file);
     }
     for (std::size_t i = 0; i < space.legal.size(); ++i) {
       std::optional<std::size_t> last;
@@ -111,8 +111,8 @@ Result<SpaceSet> SpaceSet::bind(std::vector<Space> spaces, const Bindings& conte
     Walk walk(set, set.spaces_.size() - 1);
     Random chance(0);
     if (!walk.holds(walk.bound.constant) || !walk.any(0, chance)) {
-      set.left_out_.push_back(fmt::format("{}: no configuration is legal for this workload",
-                                          set.spaces_.back().name));
+      set.left_out_.push_back(
+          fmt::format("{}: no configuration is legal for this workload", set.spaces_.back().name));
       set.spaces_.pop_back();
       set.bound_.pop_back();
     }

@@ -28,8 +28,8 @@ class SpaceSet {
   /// A predicate that cannot be evaluated for a configuration (division by zero) is false.
   [[nodiscard]] bool legal(const Config& config) const;
 
-  /// Every legal configuration in a fixed order, until `visit` returns false. Predicates prune as soon
-  /// as their parameters are bound, so this is lazy and usually far below the full product.
+  /// Every legal configuration in a fixed order, until `visit` returns false. Predicates prune as
+  /// soon as their parameters are bound, so this is lazy and usually far below the full product.
   void for_each(const std::function<bool(const Config&)>& visit) const;
   /// Legal configurations, counted up to `limit`.
   [[nodiscard]] std::size_t count(std::size_t limit) const;
@@ -40,16 +40,16 @@ class SpaceSet {
   /// Uniform over the listed configurations; in big spaces uniform over spaces, then by rejection,
   /// and where legal points are too rare for that, by a random depth-first walk.
   [[nodiscard]] Config random(Random& chance) const;
-  /// Legal configurations that differ in one parameter; with the `adjacent` ones first (next smaller
-  /// and larger value of ordered parameters).
+  /// Legal configurations that differ in one parameter; with the `adjacent` ones first (next
+  /// smaller and larger value of ordered parameters).
   [[nodiscard]] std::vector<Config> neighbours(const Config& config) const;
   /// Legal seeds of all spaces, in file order.
   [[nodiscard]] std::vector<Config> seeds() const;
 
   /// "space=gemm-packed MR=6 NR=16": parameters in file order.
   [[nodiscard]] std::string text(const Config& config) const;
-  /// Inverse of text; `space=` may be absent if there is one space. Errors: unknown names or values,
-  /// a missing parameter. Does not ask whether it is legal.
+  /// Inverse of text; `space=` may be absent if there is one space. Errors: unknown names or
+  /// values, a missing parameter. Does not ask whether it is legal.
   [[nodiscard]] Result<Config> parse(std::string_view text) const;
   /// 64-bit FNV-1a of text(): the same on every machine.
   [[nodiscard]] std::uint64_t hash(const Config& config) const;
@@ -57,7 +57,7 @@ class SpaceSet {
  private:
   /// Predicates of one space, by the last parameter they need.
   struct Bound {
-    Bindings names; ///< context, plus a slot for every parameter
+    Bindings names;                                    ///< context, plus a slot for every parameter
     std::vector<std::vector<std::size_t>> ready_after; ///< [parameter] -> indices into Space::legal
     std::vector<std::size_t> constant;                 ///< predicates that need no parameter
   };

@@ -123,8 +123,9 @@ TEST(SpaceSet, TextAndHashRoundTrip) {
   EXPECT_EQ(set.text(config), "space=gemm-packed MR=12 NR=32 ORDER=nmk PREFETCH=1");
   EXPECT_EQ(set.parse("NR=32 MR=12 PREFETCH=1 ORDER=nmk"), config);
   EXPECT_EQ(set.hash(config), 0x8d36b5fc01de70baU); // stored results rely on it
-  for (const char* bad : {"space=x MR=12", "MR=12", "MR=12 MR=12", "MR", "MR=13 NR=32 ORDER=nmk PREFETCH=1",
-                          "MR=12 NR=32 ORDER=nmk PREFETCH=1 X=1"})
+  for (const char* bad :
+       {"space=x MR=12", "MR=12", "MR=12 MR=12", "MR", "MR=13 NR=32 ORDER=nmk PREFETCH=1",
+        "MR=12 NR=32 ORDER=nmk PREFETCH=1 X=1"})
     EXPECT_FALSE(set.parse(bad)) << bad;
 }
 
@@ -159,8 +160,10 @@ TEST(SpaceSet, RefusesWhatCannotBeSearched) {
   EXPECT_THAT(message(gemm, {{"m", 1}, {"vector_bytes", 64}}), HasSubstr("No schedule space"));
   EXPECT_THAT(message(gemm, {{"m", 64}}), HasSubstr("vector_bytes"));
   EXPECT_THAT(message(gemm, {{"vector_bytes", 64}}), HasSubstr("applies"));
-  EXPECT_THAT(message(gemm, {{"m", 64}, {"vector_bytes", 64}, {"MR", 1}}), HasSubstr("name of an axis"));
-  EXPECT_THAT(message(replaced(gemm, "<= 28", "<= 1"), machine), HasSubstr("no configuration is legal"));
+  EXPECT_THAT(message(gemm, {{"m", 64}, {"vector_bytes", 64}, {"MR", 1}}),
+              HasSubstr("name of an axis"));
+  EXPECT_THAT(message(replaced(gemm, "<= 28", "<= 1"), machine),
+              HasSubstr("no configuration is legal"));
   Result<SpaceSet> twice = SpaceSet::bind({space_of(gemm), space_of(gemm)}, machine);
   ASSERT_FALSE(twice);
   EXPECT_THAT(twice.error().message, HasSubstr("Two spaces"));
@@ -170,13 +173,16 @@ TEST(SpaceSet, BigSpacesAreNotListedAndStaySearchable) {
   // 16^8 points, of which the few with equal values throughout are legal: rejection finds none.
   std::string parameters, legal;
   for (int p = 0; p < 8; ++p) {
-    parameters += fmt::format(R"({}{{"name":"P{}","values":[0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15]}})",
-                              p == 0 ? "" : ",", p);
+    parameters +=
+        fmt::format(R"({}{{"name":"P{}","values":[0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15]}})",
+                    p == 0 ? "" : ",", p);
     if (p > 0)
       legal += fmt::format("{}\"P{} == P{}\"", p == 1 ? "" : ",", p, p - 1);
   }
-  const std::string text = R"({"schema":"kernwright.space/1","name":"big","template":"t","entry":"e",
-    "parameters":[)" + parameters + "],\"legal\":[";
+  const std::string text =
+      R"({"schema":"kernwright.space/1","name":"big","template":"t","entry":"e",
+    "parameters":[)" +
+      parameters + "],\"legal\":[";
   const SpaceSet diagonal = set_of({space_of(text + legal + "]}")}, {});
   EXPECT_EQ(diagonal.count(100), 16U);
   const SpaceSet cube = set_of({space_of(text + "\"P0 != P1\"]}")}, {});
@@ -190,8 +196,7 @@ TEST(SpaceSet, BigSpacesAreNotListedAndStaySearchable) {
   }
   EXPECT_GT(seen.size(), 190U);
   EXPECT_FALSE(cube.legal(Config{0, {1, 1, 0, 0, 0, 0, 0, 0}}));
-  const SpaceSet rare =
-      set_of({space_of(text + "\"P0 == P1\",\"P1 == P2\",\"P2 == P3\"]}")}, {});
+  const SpaceSet rare = set_of({space_of(text + "\"P0 == P1\",\"P1 == P2\",\"P2 == P3\"]}")}, {});
   EXPECT_TRUE(rare.listed().empty()); // 1 in 4096 is legal: found by walking, not by rejection
   for (int i = 0; i < 20; ++i)
     EXPECT_TRUE(rare.legal(rare.random(chance)));

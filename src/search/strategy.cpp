@@ -47,6 +47,8 @@ class RandomSearch : public Strategy {
 };
 } // namespace
 
-std::unique_ptr<Strategy> make_random_search() { return std::make_unique<RandomSearch>(); }
+std::unique_ptr<Strategy> make_random_search() {
+  return std::make_unique<RandomSearch>();
+}
 
 } // namespace kw

@@ -16,7 +16,7 @@ namespace kw {
 /// Everything proposed and seen so far.
 struct History {
   const SpaceSet& set;
-  std::vector<Trial> trials;              ///< in the order of their results
+  std::vector<Trial> trials;                     ///< in the order of their results
   std::map<Config, std::optional<double>> asked; ///< rank (lower is better); empty while pending
 
   [[nodiscard]] bool is_new(const Config& config) const { return !asked.contains(config); }

@@ -47,6 +47,8 @@ class Tpe : public Strategy {
 
 } // namespace
 
-std::unique_ptr<Strategy> make_tpe() { return std::make_unique<Tpe>(); }
+std::unique_ptr<Strategy> make_tpe() {
+  return std::make_unique<Tpe>();
+}
 
 } // namespace kw

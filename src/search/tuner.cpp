@@ -19,11 +19,16 @@ constexpr std::array<std::pair<Algorithm, std::string_view>, 5> algorithm_names 
 
 std::unique_ptr<Strategy> make_strategy(Algorithm algorithm) {
   switch (algorithm) {
-  case Algorithm::hybrid: return make_hybrid();
-  case Algorithm::tpe: return make_tpe();
-  case Algorithm::hill_climb: return make_hill_climb();
-  case Algorithm::annealing: return make_annealing();
-  case Algorithm::random: break;
+  case Algorithm::hybrid:
+    return make_hybrid();
+  case Algorithm::tpe:
+    return make_tpe();
+  case Algorithm::hill_climb:
+    return make_hill_climb();
+  case Algorithm::annealing:
+    return make_annealing();
+  case Algorithm::random:
+    break;
   }
   return make_random_search();
 }

@@ -48,7 +48,9 @@ class Tuner {
   void tell(const Config& config, const Observation& observation);
 
   [[nodiscard]] const std::vector<Trial>& trials() const { return history_.trials; }
-  [[nodiscard]] const Trial* best() const { return history_.best(); } ///< nullptr: nothing valid yet
+  [[nodiscard]] const Trial* best() const {
+    return history_.best();
+  } ///< nullptr: nothing valid yet
 
   /// JSON text ("kernwright.tuner/1") from which resume() makes an equal tuner.
   [[nodiscard]] std::string state() const;
@@ -68,7 +70,8 @@ class Tuner {
   History history_;
   Random chance_;
   std::unique_ptr<Strategy> strategy_;
-  std::vector<std::optional<Config>> start_; ///< planned first proposals, next one last; empty = random
+  std::vector<std::optional<Config>>
+      start_; ///< planned first proposals, next one last; empty = random
   std::vector<Event> journal_;
 };
 

@@ -129,7 +129,8 @@ TEST(Tuner, InvalidRunsNeverWin) {
   for (const Algorithm algorithm : algorithms) {
     Tuner tuner(set, {algorithm, 2, {}});
     for (int i = 0; i < 40; ++i)
-      tuner.tell(*tuner.ask(), {i % 2 == 0 ? std::nullopt : std::optional(std::nan("")), i % 3 == 0});
+      tuner.tell(*tuner.ask(),
+                 {i % 2 == 0 ? std::nullopt : std::optional(std::nan("")), i % 3 == 0});
     EXPECT_EQ(tuner.best(), nullptr) << name(algorithm);
     tuner.tell(*tuner.ask(), {0.0, false}); // a cost does not make a wrong kernel good
     EXPECT_EQ(tuner.best(), nullptr);

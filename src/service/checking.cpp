@@ -10,7 +10,8 @@ namespace kw {
 namespace {
 
 /// Oracle, baseline and workloads of one definition, for real.
-Status run_definition(const Workspace& workspace, const TraceSet& set, const Definition& definition) {
+Status run_definition(const Workspace& workspace, const TraceSet& set,
+                      const Definition& definition) {
   Task task{.definition = definition, .workloads = {}, .root = set.root};
   if (const auto found = set.workloads.find(definition.name); found != set.workloads.end())
     task.workloads = found->second;
@@ -22,11 +23,15 @@ Status run_definition(const Workspace& workspace, const TraceSet& set, const Def
   bench.judge->begin(Seed{});
   KW_TRY(Subject subject, bench.judge->admit(baseline, verdict));
   if (!subject.loaded())
-    return fail(ErrorKind::invalid_input, "the baseline is not usable: " + (verdict.build.outcome == Outcome::fail ? verdict.build.summary : verdict.sandbox.summary),
+    return fail(ErrorKind::invalid_input,
+                "the baseline is not usable: " + (verdict.build.outcome == Outcome::fail
+                                                      ? verdict.build.summary
+                                                      : verdict.sandbox.summary),
                 "correct it; `kernwright evaluate` on the source shows the details");
   KW_CHECK(bench.judge->verify(subject, "smoke", verdict));
   if (verdict.correctness.outcome == Outcome::fail)
-    return fail(ErrorKind::invalid_input, "baseline and oracle disagree: " + verdict.correctness.summary,
+    return fail(ErrorKind::invalid_input,
+                "baseline and oracle disagree: " + verdict.correctness.summary,
                 "one of them is wrong, or the tolerance is tighter than honest rounding");
   return {};
 }

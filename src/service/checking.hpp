@@ -16,8 +16,8 @@ struct CheckReport {
   Issues issues;
 };
 
-/// `run`: additionally builds every oracle and baseline and judges the baseline at `smoke`, so that a
-/// reference and a baseline that disagree are found before anyone optimises against them.
+/// `run`: additionally builds every oracle and baseline and judges the baseline at `smoke`, so that
+/// a reference and a baseline that disagree are found before anyone optimises against them.
 Result<CheckReport> check(const Workspace& workspace, const std::string& path, bool run);
 
 } // namespace kw

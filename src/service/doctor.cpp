@@ -19,7 +19,8 @@ namespace {
 
 std::string vector_words(const CpuInfo& cpu) {
   std::string out;
-  for (const char* flag : {"avx2", "fma", "avx512f", "avx512_bf16", "avx512_fp16", "avx512_vnni", "amx_tile"})
+  for (const char* flag :
+       {"avx2", "fma", "avx512f", "avx512_bf16", "avx512_fp16", "avx512_vnni", "amx_tile"})
     if (cpu.has(flag))
       out += (out.empty() ? "" : " ") + std::string(flag);
   return out.empty() ? "no vector extensions" : out;
@@ -28,16 +29,22 @@ std::string vector_words(const CpuInfo& cpu) {
 void add_compilers(DoctorReport& report) {
   const Result<Compiler> gcc = probe_compiler("g++-12");
   if (gcc) {
-    report.lines.push_back({"target cpu", "ready", fmt::format("{} · {}", gcc->describe(), vector_words(cpu_info())), "", false});
+    report.lines.push_back({"target cpu", "ready",
+                            fmt::format("{} · {}", gcc->describe(), vector_words(cpu_info())), "",
+                            false});
   } else if (const Result<Compiler> any = probe_compiler()) {
-    report.lines.push_back({"target cpu", "ready", fmt::format("{} · {}", any->describe(), vector_words(cpu_info())),
-                            "results are comparable only with the same compiler: apt-get install g++-12", false});
+    report.lines.push_back(
+        {"target cpu", "ready", fmt::format("{} · {}", any->describe(), vector_words(cpu_info())),
+         "results are comparable only with the same compiler: apt-get install g++-12", false});
   } else {
-    report.lines.push_back({"target cpu", "missing", any.error().message, any.error().remedy, true});
+    report.lines.push_back(
+        {"target cpu", "missing", any.error().message, any.error().remedy, true});
   }
   const Result<Compiler> clang = probe_compiler("clang++-19");
-  report.lines.push_back({"clang", clang ? "ready" : "absent", clang ? clang->describe() : "not needed to judge; the sanitizer and fuzz builds use it",
-                          clang ? "" : "apt-get install clang-19 (only to develop Kernwright)", false});
+  report.lines.push_back(
+      {"clang", clang ? "ready" : "absent",
+       clang ? clang->describe() : "not needed to judge; the sanitizer and fuzz builds use it",
+       clang ? "" : "apt-get install clang-19 (only to develop Kernwright)", false});
   report.lines.push_back({"target cuda", "none", "not in this version", "", false});
   report.lines.push_back({"target nki", "none", "not in this version", "", false});
 }
@@ -47,43 +54,62 @@ void add_sandbox(DoctorReport& report) {
   std::string remedies;
   for (const std::string& m : sandbox.missing)
     remedies += (remedies.empty() ? "" : "; ") + m;
-  report.lines.push_back({"sandbox", sandbox.tier_name(), fmt::format("{} · freeze by {}", sandbox.describe(), sandbox.freezer), remedies, sandbox.tier < 2});
+  report.lines.push_back({"sandbox", sandbox.tier_name(),
+                          fmt::format("{} · freeze by {}", sandbox.describe(), sandbox.freezer),
+                          remedies, sandbox.tier < 2});
   if (!sandbox.memory_hidden)
-    report.lines.push_back({"secrets", "weak", "PR_SET_DUMPABLE is not honoured: same-user processes could read the judge", "run outside of this container runtime", true});
+    report.lines.push_back(
+        {"secrets", "weak",
+         "PR_SET_DUMPABLE is not honoured: same-user processes could read the judge",
+         "run outside of this container runtime", true});
 }
 
 void add_python(DoctorReport& report) {
   const PythonProbe python = probe_python("/usr/bin/python3");
   if (!python.present) {
-    report.lines.push_back({"python", "none", "/usr/bin/python3 does not run: Python references cannot be evaluated", python.remedy, false});
+    report.lines.push_back({"python", "none",
+                            "/usr/bin/python3 does not run: Python references cannot be evaluated",
+                            python.remedy, false});
     return;
   }
   std::string missing;
   if (!python.torch.empty())
     for (const char* t : {"bfloat16", "float8_e4m3fn"})
-      if (std::find(python.torch_dtypes.begin(), python.torch_dtypes.end(), t) == python.torch_dtypes.end())
+      if (std::find(python.torch_dtypes.begin(), python.torch_dtypes.end(), t) ==
+          python.torch_dtypes.end())
         missing += (missing.empty() ? " (no " : ", ") + std::string(t);
   if (!missing.empty())
     missing += ": inputs are upcast, recorded)";
   report.lines.push_back({"python", python.numpy.empty() ? "partial" : "ready",
-                          fmt::format("/usr/bin/python3 {} · numpy {} · torch {}{}", python.version, python.numpy.empty() ? "missing" : python.numpy,
+                          fmt::format("/usr/bin/python3 {} · numpy {} · torch {}{}", python.version,
+                                      python.numpy.empty() ? "missing" : python.numpy,
                                       python.torch.empty() ? "missing" : python.torch, missing),
                           python.remedy, false});
 }
 
 void add_models(DoctorReport& report) {
-  report.lines.push_back({"models", "none", "no language model is used in this version; the tuner needs none", "", false});
+  report.lines.push_back({"models", "none",
+                          "no language model is used in this version; the tuner needs none", "",
+                          false});
 }
 
 void add_ceilings(DoctorReport& report, const Ceilings& c) {
-  report.ceilings.push_back({"FMA float32, widest vectors", c.fma_f32_1 / 1e9, c.fma_f32_all / 1e9, "GFLOP/s"});
-  report.ceilings.push_back({"FMA float32, 256-bit", c.fma_f32_256_1 / 1e9, c.fma_f32_256_all / 1e9, "GFLOP/s"});
+  report.ceilings.push_back(
+      {"FMA float32, widest vectors", c.fma_f32_1 / 1e9, c.fma_f32_all / 1e9, "GFLOP/s"});
+  report.ceilings.push_back(
+      {"FMA float32, 256-bit", c.fma_f32_256_1 / 1e9, c.fma_f32_256_all / 1e9, "GFLOP/s"});
   for (const BandwidthCeiling& b : c.bandwidth) {
-    const std::string mix = b.writes == 0 ? "read only" : b.reads == 0 ? "write only" : fmt::format("read:write {}:{}", b.reads, b.writes);
-    const std::string size = b.footprint >= (1U << 20) ? fmt::format("{} MiB", b.footprint >> 20) : fmt::format("{} KiB", b.footprint >> 10);
-    report.ceilings.push_back({fmt::format("{:<6} {:>8}  {:<15} plain", b.level, size, mix), b.plain_1 / 1e9, b.plain_all / 1e9, "GB/s"});
+    const std::string mix = b.writes == 0  ? "read only"
+                            : b.reads == 0 ? "write only"
+                                           : fmt::format("read:write {}:{}", b.reads, b.writes);
+    const std::string size = b.footprint >= (1U << 20) ? fmt::format("{} MiB", b.footprint >> 20)
+                                                       : fmt::format("{} KiB", b.footprint >> 10);
+    report.ceilings.push_back({fmt::format("{:<6} {:>8}  {:<15} plain", b.level, size, mix),
+                               b.plain_1 / 1e9, b.plain_all / 1e9, "GB/s"});
     if (b.writes > 0)
-      report.ceilings.push_back({fmt::format("{:<6} {:>8}  {:<15} non-temporal", b.level, size, mix), b.streaming_1 / 1e9, b.streaming_all / 1e9, "GB/s"});
+      report.ceilings.push_back(
+          {fmt::format("{:<6} {:>8}  {:<15} non-temporal", b.level, size, mix), b.streaming_1 / 1e9,
+           b.streaming_all / 1e9, "GB/s"});
   }
 }
 
@@ -99,14 +125,20 @@ Status add_timing(const Workspace& workspace, DoctorReport& report) {
   bench.judge->begin(Seed{});
   KW_TRY(Subject subject, bench.judge->admit(baseline, verdict));
   if (!subject.loaded())
-    return fail(ErrorKind::infrastructure, "the shipped softmax baseline does not load: " + verdict.build.summary + verdict.sandbox.summary);
+    return fail(ErrorKind::infrastructure, "the shipped softmax baseline does not load: " +
+                                               verdict.build.summary + verdict.sandbox.summary);
   TimingEvidence evidence;
   RaceOptions race;
   race.least_window_ns = 3e6;
   KW_CHECK(bench.judge->self_test(subject, race, evidence));
-  report.lines.push_back({"timing", evidence.fit ? "fit" : "unfit",
-                          fmt::format("A/A noise {:.2f} % · doorbell {} · {} CPUs", 100 * evidence.aa_sigma, evidence.doorbell, cpu_info().online),
-                          evidence.fit ? "" : "stop other work on this machine; timing verdicts stay `unknown` until it is quiet", false});
+  report.lines.push_back(
+      {"timing", evidence.fit ? "fit" : "unfit",
+       fmt::format("A/A noise {:.2f} % · doorbell {} · {} CPUs", 100 * evidence.aa_sigma,
+                   evidence.doorbell, cpu_info().online),
+       evidence.fit
+           ? ""
+           : "stop other work on this machine; timing verdicts stay `unknown` until it is quiet",
+       false});
   return {};
 }
 
@@ -118,8 +150,12 @@ bool DoctorReport::healthy() const {
 
 Result<DoctorReport> doctor(const Workspace& workspace, const DoctorOptions& options) {
   DoctorReport report;
-  report.lines.push_back({"cpu", "", fmt::format("{} · L1 {} KiB, L2 {} KiB, last level {} KiB", cpu_info().describe(), cpu_info().cache_bytes(1) >> 10,
-                                                 cpu_info().cache_bytes(2) >> 10, cpu_info().last_level_bytes() >> 10), "", false});
+  report.lines.push_back(
+      {"cpu", "",
+       fmt::format("{} · L1 {} KiB, L2 {} KiB, last level {} KiB", cpu_info().describe(),
+                   cpu_info().cache_bytes(1) >> 10, cpu_info().cache_bytes(2) >> 10,
+                   cpu_info().last_level_bytes() >> 10),
+       "", false});
   add_compilers(report);
   add_sandbox(report);
   add_python(report);
@@ -130,7 +166,8 @@ Result<DoctorReport> doctor(const Workspace& workspace, const DoctorOptions& opt
   KW_TRY(const Ceilings ceilings, cached_ceilings(workspace.cache_dir, options.refresh));
   add_ceilings(report, ceilings);
   if (const Status timed = add_timing(workspace, report); !timed)
-    report.lines.push_back({"timing", "unknown", timed.error().message, timed.error().remedy, true});
+    report.lines.push_back(
+        {"timing", "unknown", timed.error().message, timed.error().remedy, true});
   return report;
 }
 

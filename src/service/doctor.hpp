@@ -14,14 +14,14 @@ struct DoctorLine {
   std::string subject; ///< "target cpu", "sandbox", "timing" ...
   std::string state;   ///< "ready", "T3", "fit", "none", "missing"
   std::string text;
-  std::string remedy;  ///< "" = nothing to do
+  std::string remedy;    ///< "" = nothing to do
   bool blocking = false; ///< the main job cannot run without it
 };
 
 struct DoctorCeiling {
-  std::string name;  ///< "fma float32 512-bit", "copy L2 (1:1, plain)"
+  std::string name; ///< "fma float32 512-bit", "copy L2 (1:1, plain)"
   double one_thread = 0, all_threads = 0;
-  std::string unit;  ///< "GFLOP/s" | "GB/s"
+  std::string unit; ///< "GFLOP/s" | "GB/s"
 };
 
 struct DoctorReport {

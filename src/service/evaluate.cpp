@@ -35,11 +35,15 @@ Result<std::vector<std::string>> expand(const std::vector<std::string>& paths) {
     KW_TRY(const std::vector<TreeEntry> entries, list_tree(path));
     std::vector<std::string> found;
     for (const TreeEntry& e : entries)
-      if (e.path.ends_with(".json") && !e.path.ends_with(".definition.json") && !e.path.ends_with(".space.json"))
+      if (e.path.ends_with(".json") && !e.path.ends_with(".definition.json") &&
+          !e.path.ends_with(".space.json"))
         found.push_back(path + "/" + e.path);
     if (found.empty())
-      return fail(ErrorKind::not_found, "no solution files (*.json, or config.toml with sources) below the folder",
-                  "pass a solution.json, a kernel source with --definition, or pack the folder first", path);
+      return fail(
+          ErrorKind::not_found,
+          "no solution files (*.json, or config.toml with sources) below the folder",
+          "pass a solution.json, a kernel source with --definition, or pack the folder first",
+          path);
     std::sort(found.begin(), found.end());
     out.insert(out.end(), found.begin(), found.end());
   }
@@ -52,7 +56,8 @@ class Worker {
   /// `timing`: held shared while judging, exclusively while timing.
   Worker(const Workspace& workspace, const EvaluateOptions& options, Archive* archive,
          std::shared_ptr<Builder> builder, std::shared_mutex& timing)
-      : workspace_(workspace), options_(options), archive_(archive), builder_(std::move(builder)), timing_(timing) {}
+      : workspace_(workspace), options_(options), archive_(archive), builder_(std::move(builder)),
+        timing_(timing) {}
 
   Evaluation run(const std::string& path);
 
@@ -65,7 +70,8 @@ class Worker {
   Result<Probe> judge(const std::string& path);
   Result<Task*> task_for(const std::string& definition);
   Result<Open*> bench_for(Task& task, bool timed);
-  Result<Subject> first_judgement(Open& open, const Solution& solution, const TargetBuild& build, const Seed& seed, Verdict& verdict);
+  Result<Subject> first_judgement(Open& open, const Solution& solution, const TargetBuild& build,
+                                  const Seed& seed, Verdict& verdict);
   Status judge_timing(Open& open, Subject& subject, Verdict& verdict);
   [[nodiscard]] bool alone() const { return options_.jobs <= 1; }
 
@@ -76,7 +82,8 @@ class Worker {
   std::shared_ptr<Builder> builder_;
   std::shared_mutex& timing_;
   std::map<std::string, std::unique_ptr<Task>> tasks_;
-  std::map<std::string, std::unique_ptr<Open>> open_; ///< by definition; " timed" appended for the timing bench
+  std::map<std::string, std::unique_ptr<Open>>
+      open_; ///< by definition; " timed" appended for the timing bench
 };
 
 Result<Task*> Worker::task_for(const std::string& definition) {
@@ -97,7 +104,8 @@ Result<Worker::Open*> Worker::bench_for(Task& task, bool timed) {
   judging.shares_cpus = !timed && !alone();
   KW_TRY(open->bench, open_bench(workspace_, task, judging, builder_));
   if (archive_ != nullptr)
-    open->recorder = std::make_unique<Recorder>(*archive_, clock_, open->bench.environment, open->bench.judge->definition());
+    open->recorder = std::make_unique<Recorder>(*archive_, clock_, open->bench.environment,
+                                                open->bench.judge->definition());
   return (open_[key] = std::move(open)).get();
 }
 
@@ -113,8 +121,10 @@ Status Worker::judge_timing(Open& open, Subject& subject, Verdict& verdict) {
     Verdict own;
     KW_TRY(Subject loaded, judge.admit(baseline, own));
     if (!loaded.loaded())
-      return fail(ErrorKind::invalid_input, fmt::format("the baseline is not usable: {} {}", own.build.summary, own.sandbox.summary),
-                  "run `kernwright check` on its folder");
+      return fail(
+          ErrorKind::invalid_input,
+          fmt::format("the baseline is not usable: {} {}", own.build.summary, own.sandbox.summary),
+          "run `kernwright check` on its folder");
     open.baseline = std::make_unique<Subject>(std::move(loaded));
   }
   KW_TRY(const FileLock lease, timing_lease("evaluate " + subject.solution.name));
@@ -128,12 +138,14 @@ Status Worker::judge_timing(Open& open, Subject& subject, Verdict& verdict) {
   }
   KW_CHECK(judge.time(*open.baseline, subject, race, verdict));
   if (verdict.merit.outcome == Outcome::pass)
-    KW_CHECK(judge.confirm(*open.baseline, subject, options_.peers ? peers_of(judge.definition()) : std::vector<PeerSpec>{},
+    KW_CHECK(judge.confirm(*open.baseline, subject,
+                           options_.peers ? peers_of(judge.definition()) : std::vector<PeerSpec>{},
                            race, verdict));
   return {};
 }
 
-Result<Subject> Worker::first_judgement(Open& open, const Solution& solution, const TargetBuild& build, const Seed& seed,
+Result<Subject> Worker::first_judgement(Open& open, const Solution& solution,
+                                        const TargetBuild& build, const Seed& seed,
                                         Verdict& verdict) {
   Judge& judge = *open.bench.judge;
   judge.begin(seed);
@@ -170,7 +182,8 @@ Result<Probe> Worker::judge(const std::string& path) {
         probe.verdict.build.outcome = Outcome::pass;
         probe.verdict.correctness.outcome = Outcome::fail;
         probe.verdict.correctness.summary = "this very solution failed before: " + row.reason;
-        probe.verdict.correctness.details = {fmt::format("see: kernwright archive show {}", row.id.substr(0, 12))};
+        probe.verdict.correctness.details = {
+            fmt::format("see: kernwright archive show {}", row.id.substr(0, 12))};
         probe.verdict.finding = Finding::wrong;
         probe.verdict.tier = open->bench.judge->tier();
         conclude(probe.verdict, options_.timing);
@@ -210,7 +223,8 @@ Result<Probe> Worker::judge(const std::string& path) {
   }
   for (const auto& [purpose, ms] : open->bench.judge->costs())
     probe.verdict.cost_ms[purpose] = ms;
-  probe.wall_ms = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - began).count();
+  probe.wall_ms =
+      std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - began).count();
   probe.verdict.cost_ms["total"] = probe.wall_ms;
   conclude(probe.verdict, options_.timing);
   probe.verdict.tainted = options_.judging.allow_weak_sandbox &&
@@ -247,7 +261,8 @@ Evaluation Worker::run(const std::string& path) {
 
 } // namespace
 
-Result<std::vector<Evaluation>> evaluate(const Workspace& workspace, const std::vector<std::string>& paths,
+Result<std::vector<Evaluation>> evaluate(const Workspace& workspace,
+                                         const std::vector<std::string>& paths,
                                          const EvaluateOptions& options) {
   KW_TRY(const std::vector<std::string> files, expand(paths));
   std::unique_ptr<Archive> archive;
@@ -263,7 +278,10 @@ Result<std::vector<Evaluation>> evaluate(const Workspace& workspace, const std::
     Worker worker(workspace, options, archive.get(), builder, timing);
     for (std::size_t i = next++; i < files.size(); i = next++) {
       if (options.judging.stop()) {
-        out[i] = {.path = files[i], .probe = {}, .error = "interrupted", .error_remedy = "run the command again; finished probes are archived"};
+        out[i] = {.path = files[i],
+                  .probe = {},
+                  .error = "interrupted",
+                  .error_remedy = "run the command again; finished probes are archived"};
         continue;
       }
       out[i] = worker.run(files[i]);

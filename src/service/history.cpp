@@ -33,17 +33,23 @@ Result<ArchivedProbe> find_entry(Archive& archive, const std::string& id) {
   return archive.get_probe(id);
 }
 
-Result<std::string> show_entry(const Workspace& workspace, const std::string& id, bool json, bool coloured) {
+Result<std::string> show_entry(const Workspace& workspace, const std::string& id, bool json,
+                               bool coloured) {
   KW_TRY(const std::unique_ptr<Archive> archive, open_for_reading(workspace));
   KW_TRY(const ArchivedProbe found, find_entry(*archive, id));
   if (json)
     return found.json;
   KW_TRY(const Probe probe, decode_probe(found.json));
-  std::string out = render_verdict(probe.verdict, VerdictView{.name = probe.solution.name, .next_command = "kernwright replay " + probe.id.substr(0, 12), .colour = coloured});
-  out += fmt::format("\nprobe       {}\ndefinition  {}\nproposer    {}  {}\ndecision    {}: {}\nseed        {} (committed as {:.16})\n"
+  std::string out = render_verdict(
+      probe.verdict, VerdictView{.name = probe.solution.name,
+                                 .next_command = "kernwright replay " + probe.id.substr(0, 12),
+                                 .colour = coloured});
+  out += fmt::format("\nprobe       {}\ndefinition  {}\nproposer    {}  {}\ndecision    {}: "
+                     "{}\nseed        {} (committed as {:.16})\n"
                      "machine     {}; {}\nstarted     {}, {:.0f} ms\n",
-                     probe.id, probe.definition, probe.proposer, probe.hypothesis, probe.decision, probe.reason, probe.seed,
-                     probe.seed_commitment, probe.environment.hardware, probe.environment.compiler, probe.started_at, probe.wall_ms);
+                     probe.id, probe.definition, probe.proposer, probe.hypothesis, probe.decision,
+                     probe.reason, probe.seed, probe.seed_commitment, probe.environment.hardware,
+                     probe.environment.compiler, probe.started_at, probe.wall_ms);
   for (const SourceFile& source : probe.solution.sources)
     out += fmt::format("\n--- {}\n{}", source.path, source.content);
   return out;

@@ -18,7 +18,8 @@ struct History {
 
 Result<History> read_history(const Workspace& workspace, const ProbeFilter& filter);
 /// A probe (or the probe of a record) for people, or its stored JSON.
-Result<std::string> show_entry(const Workspace& workspace, const std::string& id, bool json, bool coloured);
+Result<std::string> show_entry(const Workspace& workspace, const std::string& id, bool json,
+                               bool coloured);
 Result<ChainReport> audit(const Workspace& workspace);
 Status export_archive(const Workspace& workspace, const std::string& folder);
 /// A stored probe by its own id or that of a record that names it.

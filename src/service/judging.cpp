@@ -32,8 +32,8 @@ bool matches(const Workload& workload, const std::string& filter) {
 }
 
 /// Reads one tensor of a safetensors file below the set's root.
-Result<std::vector<std::byte>> read_tensor(const std::string& root, const SafetensorsInput& input, DType dtype,
-                                           std::span<const std::int64_t> shape) {
+Result<std::vector<std::byte>> read_tensor(const std::string& root, const SafetensorsInput& input,
+                                           DType dtype, std::span<const std::int64_t> shape) {
   const std::string path = input.path.starts_with('/') ? input.path : join_path(root, input.path);
   KW_TRY(const std::string bytes, read_file(path, std::size_t{8} << 30));
   const auto view = std::as_bytes(std::span(bytes));
@@ -41,12 +41,15 @@ Result<std::vector<std::byte>> read_tensor(const std::string& root, const Safete
   if (const SafetensorsEntry* found = file.find(input.tensor_key)) {
     const SafetensorsEntry& t = *found;
     if (t.dtype != dtype || !std::equal(t.shape.begin(), t.shape.end(), shape.begin(), shape.end()))
-      return fail(ErrorKind::invalid_input, fmt::format("tensor `{}` has another dtype or shape than the definition asks for", t.name),
+      return fail(ErrorKind::invalid_input,
+                  fmt::format("tensor `{}` has another dtype or shape than the definition asks for",
+                              t.name),
                   "regenerate the file or correct the workload", path);
     const std::span<const std::byte> content = view.subspan(t.begin, t.end - t.begin);
     return std::vector<std::byte>(content.begin(), content.end());
   }
-  return fail(ErrorKind::not_found, fmt::format("no tensor `{}` in the file", input.tensor_key), "correct tensor_key in the workload", path);
+  return fail(ErrorKind::not_found, fmt::format("no tensor `{}` in the file", input.tensor_key),
+              "correct tensor_key in the workload", path);
 }
 
 /// The definition that `wanted` is a typo or the beginning of; "" when none is.
@@ -56,7 +59,8 @@ std::string nearest(const std::string& wanted, const TraceSet& set) {
     names.push_back(d.name);
   if (std::string typo = nearest_name(wanted, names); !typo.empty())
     return typo;
-  const auto begun = std::find_if(names.begin(), names.end(), [&](const std::string& n) { return n.starts_with(wanted); });
+  const auto begun = std::find_if(names.begin(), names.end(),
+                                  [&](const std::string& n) { return n.starts_with(wanted); });
   return begun == names.end() ? "" : *begun;
 }
 
@@ -72,7 +76,8 @@ std::string folder_of(const std::string& operators, const std::string& definitio
 } // namespace
 
 std::string only_entry(const std::string& text) {
-  static const std::regex pattern(R"re(extern\s*"C"\s+[A-Za-z_][\w:\s\*]*?\b([A-Za-z_]\w*)\s*\([^;{]*\{)re");
+  static const std::regex pattern(
+      R"re(extern\s*"C"\s+[A-Za-z_][\w:\s\*]*?\b([A-Za-z_]\w*)\s*\([^;{]*\{)re");
   std::string found;
   for (std::sregex_iterator it(text.begin(), text.end(), pattern), end; it != end; ++it) {
     if (!found.empty() && found != (*it)[1].str())
@@ -90,7 +95,8 @@ Result<TraceSet> load_operators(const Workspace& workspace) {
 
 Result<Task> find_task(const Workspace& workspace, const std::string& definition) {
   if (definition.empty())
-    return fail(ErrorKind::invalid_input, "no definition was named", "give one with -d; `kernwright check --list` shows them");
+    return fail(ErrorKind::invalid_input, "no definition was named",
+                "give one with -d; `kernwright check --list` shows them");
   const bool path = definition.find('/') != std::string::npos || definition.ends_with(".json");
   Workspace where = workspace;
   if (path)
@@ -110,8 +116,9 @@ Result<Task> find_task(const Workspace& workspace, const std::string& definition
     const std::string near = nearest(definition, set);
     return fail(ErrorKind::not_found, fmt::format("there is no definition `{}`", definition),
                 set.definitions.empty() ? "give a folder with definitions by --operators"
-                : near.empty()          ? "`kernwright check --list` shows all"
-                                        : fmt::format("did you mean `{}`? `kernwright check --list` shows all", near),
+                : near.empty()
+                    ? "`kernwright check --list` shows all"
+                    : fmt::format("did you mean `{}`? `kernwright check --list` shows all", near),
                 where.operators);
   }
   // Only what this task is made of has to be sound.
@@ -124,7 +131,8 @@ Result<Task> find_task(const Workspace& workspace, const std::string& definition
   return task;
 }
 
-Result<Solution> load_solution(const std::string& path, const std::string& definition, const std::string& entry) {
+Result<Solution> load_solution(const std::string& path, const std::string& definition,
+                               const std::string& entry) {
   Issues issues;
   PackOptions options;
   if (!path.ends_with(".json")) {
@@ -137,7 +145,8 @@ Result<Solution> load_solution(const std::string& path, const std::string& defin
       KW_TRY(const std::string text, read_file(path, 4 << 20));
       options.entry_point = only_entry(text);
       if (options.entry_point.empty())
-        return fail(ErrorKind::invalid_input, "the source has no extern \"C\" function, or several", "name the entry with --entry", path);
+        return fail(ErrorKind::invalid_input, "the source has no extern \"C\" function, or several",
+                    "name the entry with --entry", path);
     }
     options.author = "local";
     options.language = "cpp";
@@ -153,7 +162,8 @@ Result<Solution> load_solution(const std::string& path, const std::string& defin
 
 Result<Solution> baseline_solution(const Definition& definition) {
   if (!definition.ext.baseline)
-    return fail(ErrorKind::unsupported, fmt::format("`{}` declares no baseline to be faster than", definition.name),
+    return fail(ErrorKind::unsupported,
+                fmt::format("`{}` declares no baseline to be faster than", definition.name),
                 "add x_kernwright.baseline, or name a solution with --baseline", definition.file);
   const BaselineSpec& spec = *definition.ext.baseline;
   Solution out;
@@ -178,8 +188,8 @@ Result<std::shared_ptr<Builder>> open_builder(const Workspace& workspace) {
   return std::make_shared<Builder>(std::move(builder));
 }
 
-Result<Bench> open_bench(const Workspace& workspace, const Task& task, const JudgingOptions& options,
-                         std::shared_ptr<Builder> builder) {
+Result<Bench> open_bench(const Workspace& workspace, const Task& task,
+                         const JudgingOptions& options, std::shared_ptr<Builder> builder) {
   Bench bench;
   bench.builder = std::move(builder);
   if (!bench.builder) {
@@ -193,23 +203,29 @@ Result<Bench> open_bench(const Workspace& workspace, const Task& task, const Jud
   Definition definition = task.definition;
   if (options.threads > 0) {
     definition.ext.threads = options.threads;
-    bench.environment.more["threads"] = std::to_string(options.threads); // so that a replay uses as many
+    bench.environment.more["threads"] =
+        std::to_string(options.threads); // so that a replay uses as many
   }
   if (definition.ext.threads > cpu_info().online)
-    return fail(ErrorKind::unsupported, fmt::format("{} threads are declared, this machine has {} CPUs", definition.ext.threads, cpu_info().online),
+    return fail(ErrorKind::unsupported,
+                fmt::format("{} threads are declared, this machine has {} CPUs",
+                            definition.ext.threads, cpu_info().online),
                 "declare fewer with --threads");
   std::vector<Workload> workloads;
   for (const Workload& w : task.workloads)
     if (options.workloads.empty() ||
-        std::any_of(options.workloads.begin(), options.workloads.end(), [&](const std::string& f) { return matches(w, f); }))
+        std::any_of(options.workloads.begin(), options.workloads.end(),
+                    [&](const std::string& f) { return matches(w, f); }))
       workloads.push_back(w);
   if (workloads.empty() && !options.workloads.empty())
-    return fail(ErrorKind::not_found, "no workload matches the filter", "use the beginning of a uuid or axis=value, as in --workload m=16");
+    return fail(ErrorKind::not_found, "no workload matches the filter",
+                "use the beginning of a uuid or axis=value, as in --workload m=16");
 
   JudgeContext context;
   context.target = bench.target.get();
   context.session.runner = workspace.runner;
-  context.session.required_tier = options.required_tier.empty() ? definition.ext.min_tier : options.required_tier;
+  context.session.required_tier =
+      options.required_tier.empty() ? definition.ext.min_tier : options.required_tier;
   context.session.allow_weak = options.allow_weak_sandbox;
   context.session.deny = options.deny;
   // The judge spins on one CPU, arms run on another; with one CPU nobody is pinned.
@@ -219,19 +235,23 @@ Result<Bench> open_bench(const Workspace& workspace, const Task& task, const Jud
     context.session.cpu_judge = 0;
     context.session.cpu_arm = 1;
   }
-  context.oracle = {.builder = bench.builder.get(), .include_dir = workspace.include_dir, .scratch_dir = workspace.cache_dir + "/python"};
-  context.read_input = [root = task.root](const SafetensorsInput& input, DType dtype, std::span<const std::int64_t> shape) {
+  context.oracle = {.builder = bench.builder.get(),
+                    .include_dir = workspace.include_dir,
+                    .scratch_dir = workspace.cache_dir + "/python"};
+  context.read_input = [root = task.root](const SafetensorsInput& input, DType dtype,
+                                          std::span<const std::int64_t> shape) {
     return read_tensor(root, input, dtype, shape);
   };
   context.stop = options.stop;
   context.progress = options.progress;
-  // The floor needs measured ceilings; measuring takes seconds, so only a stored measurement is used
-  // here. `doctor` and the first `optimize` take it.
+  // The floor needs measured ceilings; measuring takes seconds, so only a stored measurement is
+  // used here. `doctor` and the first `optimize` take it.
   if (const Result<Ceilings> ceilings = stored_ceilings(workspace.cache_dir))
     context.floor_ns = [c = *ceilings, threads = definition.ext.threads](const BoundWorkload& w) {
       return c.floor_ns(w.flops, w.bytes_read, w.bytes_written, threads);
     };
-  context.fresh_floor_ns = [folder = workspace.cache_dir, threads = definition.ext.threads](const BoundWorkload& w) {
+  context.fresh_floor_ns = [folder = workspace.cache_dir,
+                            threads = definition.ext.threads](const BoundWorkload& w) {
     const Result<Ceilings> c = improve_ceilings(folder);
     return c ? c->floor_ns(w.flops, w.bytes_read, w.bytes_written, threads) : 0.0;
   };

@@ -26,11 +26,12 @@ struct Task {
 
 struct JudgingOptions {
   bool allow_weak_sandbox = false;
-  std::string required_tier;         ///< "" = the definition's
-  SandboxDenials deny;               ///< facilities to do without: how the red team reaches weaker tiers
+  std::string required_tier; ///< "" = the definition's
+  SandboxDenials deny;       ///< facilities to do without: how the red team reaches weaker tiers
   std::vector<std::string> workloads; ///< uuids or "axis=value" filters; empty = all
-  int threads = 0;                   ///< 0 = the definition's
-  bool shares_cpus = false;          ///< other judges run beside this one: sleep instead of spinning, pin nothing
+  int threads = 0;                    ///< 0 = the definition's
+  bool shares_cpus =
+      false; ///< other judges run beside this one: sleep instead of spinning, pin nothing
   std::function<bool()> stop = [] { return false; };
   std::function<void(const std::string&, std::uint64_t, std::uint64_t)> progress =
       [](const std::string&, std::uint64_t, std::uint64_t) {};
@@ -42,9 +43,11 @@ Result<TraceSet> load_operators(const Workspace& workspace);
 
 /// A solution.json, a folder with config.toml, or a bare C++ source (then `definition` is required
 /// and `entry` defaults to its only extern "C" function).
-Result<Solution> load_solution(const std::string& path, const std::string& definition, const std::string& entry);
+Result<Solution> load_solution(const std::string& path, const std::string& definition,
+                               const std::string& entry);
 
-/// The name of the only extern "C" function that a source defines; "" when there are none or several.
+/// The name of the only extern "C" function that a source defines; "" when there are none or
+/// several.
 [[nodiscard]] std::string only_entry(const std::string& text);
 
 /// The Definition's plain baseline as a Solution. Errors: none is declared.
@@ -61,8 +64,8 @@ struct Bench {
   std::unique_ptr<Judge> judge;
 };
 /// `builder`: shared between benches; null = one of its own.
-Result<Bench> open_bench(const Workspace& workspace, const Task& task, const JudgingOptions& options,
-                         std::shared_ptr<Builder> builder = nullptr);
+Result<Bench> open_bench(const Workspace& workspace, const Task& task,
+                         const JudgingOptions& options, std::shared_ptr<Builder> builder = nullptr);
 Result<std::shared_ptr<Builder>> open_builder(const Workspace& workspace);
 
 } // namespace kw

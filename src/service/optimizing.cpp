@@ -28,28 +28,39 @@ Result<std::vector<LoadedSpace>> load_spaces(const Definition& definition) {
     KW_TRY(const std::string text, read_file(path, 1 << 20));
     LoadedSpace loaded;
     KW_TRY(loaded.space, parse_space(text, path));
-    KW_TRY(loaded.template_text, read_file(join_path(parent_path(path), loaded.space.template_file), 1 << 20));
+    KW_TRY(loaded.template_text,
+           read_file(join_path(parent_path(path), loaded.space.template_file), 1 << 20));
     out.push_back(std::move(loaded));
   }
   if (out.empty())
-    return fail(ErrorKind::unsupported, fmt::format("`{}` has no kernel templates, so the tuner has nothing to vary", definition.name),
-                "list *.space.json files under x_kernwright.templates (docs/tuner.md), or judge a kernel of your own with "
+    return fail(ErrorKind::unsupported,
+                fmt::format("`{}` has no kernel templates, so the tuner has nothing to vary",
+                            definition.name),
+                "list *.space.json files under x_kernwright.templates (docs/tuner.md), or judge a "
+                "kernel of your own with "
                 "`kernwright evaluate`",
                 definition.file);
   return out;
 }
 
 ordered_json options_json(const OptimizeOptions& o, const JudgingOptions& judging) {
-  return {{"seconds", o.seconds}, {"evaluations", o.evaluations}, {"seed", o.seed}, {"screen_rounds", o.screen_rounds},
-          {"final_gate", o.final_gate}, {"peers", o.peers}, {"least_window_ns", o.race.least_window_ns},
-          {"workloads", judging.workloads}, {"threads", judging.threads}};
+  return {{"seconds", o.seconds},
+          {"evaluations", o.evaluations},
+          {"seed", o.seed},
+          {"screen_rounds", o.screen_rounds},
+          {"final_gate", o.final_gate},
+          {"peers", o.peers},
+          {"least_window_ns", o.race.least_window_ns},
+          {"workloads", judging.workloads},
+          {"threads", judging.threads}};
 }
 
 /// A resumed run goes on with what it was started with; the sandbox tier is asked for anew.
 Status options_from_json(const std::string& text, OptimizeOptions& o, JudgingOptions& judging) {
   KW_TRY(const Json json, parse_json({.file = "run options", .text = text}));
   if (!json.is_object())
-    return fail(ErrorKind::invalid_input, "the stored options of the run are damaged", "start a new run");
+    return fail(ErrorKind::invalid_input, "the stored options of the run are damaged",
+                "start a new run");
   o.seconds = json.value("seconds", o.seconds);
   o.evaluations = json.value("evaluations", o.evaluations);
   o.seed = json.value("seed", o.seed);
@@ -63,7 +74,8 @@ Status options_from_json(const std::string& text, OptimizeOptions& o, JudgingOpt
 }
 
 Result<std::vector<Probe>> earlier_probes(Archive& archive, const std::string& run) {
-  KW_TRY(const std::vector<ProbeRow> rows, archive.list_probes({.definition = {}, .run = run, .decision = {}, .limit = 0}));
+  KW_TRY(const std::vector<ProbeRow> rows,
+         archive.list_probes({.definition = {}, .run = run, .decision = {}, .limit = 0}));
   std::vector<Probe> out;
   for (const ProbeRow& row : rows) {
     KW_TRY(const ArchivedProbe stored, archive.get_probe(row.id));
@@ -75,14 +87,19 @@ Result<std::vector<Probe>> earlier_probes(Archive& archive, const std::string& r
 
 std::string outcome_word(const Verdict& verdict) {
   switch (verdict.finding) {
-  case Finding::none: return "correct";
+  case Finding::none:
+    return "correct";
   case Finding::build:
-  case Finding::admission: return "build";
+  case Finding::admission:
+    return "build";
   case Finding::wrong:
   case Finding::state:
-  case Finding::nondeterminism: return "wrong";
-  case Finding::timing: return "timing";
-  default: return "crash";
+  case Finding::nondeterminism:
+    return "wrong";
+  case Finding::timing:
+    return "timing";
+  default:
+    return "crash";
   }
 }
 
@@ -101,11 +118,13 @@ ReportProbe report_probe(int index, double seconds, const Probe& probe) {
   return out;
 }
 
-void fill_workloads(const Judge& judge, const Probe& champion, const std::string& baseline, OptimizeReport& report) {
+void fill_workloads(const Judge& judge, const Probe& champion, const std::string& baseline,
+                    OptimizeReport& report) {
   if (!champion.verdict.times)
     return;
   const TimingEvidence& times = *champion.verdict.times;
-  const std::vector<PairedTiming>& from = times.confirmation.empty() ? times.gate : times.confirmation;
+  const std::vector<PairedTiming>& from =
+      times.confirmation.empty() ? times.gate : times.confirmation;
   const auto middle = [](std::vector<double> v) {
     std::nth_element(v.begin(), v.begin() + static_cast<std::ptrdiff_t>(v.size() / 2), v.end());
     return v[v.size() / 2];
@@ -136,11 +155,14 @@ void fill_workloads(const Judge& judge, const Probe& champion, const std::string
 Status write_reports(const OptimizeResult& result) {
   KW_CHECK(make_dirs(result.folder));
   KW_CHECK(write_file_atomic(join_path(result.folder, "report.html"), html_report(result.report)));
-  KW_CHECK(write_file_atomic(join_path(result.folder, "report.md"), markdown_report(result.report)));
+  KW_CHECK(
+      write_file_atomic(join_path(result.folder, "report.md"), markdown_report(result.report)));
   KW_CHECK(write_file_atomic(join_path(result.folder, "probes.csv"), probes_csv(result.report)));
-  KW_CHECK(write_file_atomic(join_path(result.folder, "workloads.csv"), workloads_csv(result.report)));
+  KW_CHECK(
+      write_file_atomic(join_path(result.folder, "workloads.csv"), workloads_csv(result.report)));
   if (result.outcome.champion)
-    KW_CHECK(write_file_atomic(join_path(result.folder, "solution.json"), encode_solution(result.outcome.champion->solution) + "\n"));
+    KW_CHECK(write_file_atomic(join_path(result.folder, "solution.json"),
+                               encode_solution(result.outcome.champion->solution) + "\n"));
   return {};
 }
 
@@ -156,7 +178,8 @@ Result<OptimizeResult> run_optimize(const Workspace& workspace, const OptimizeRe
   if (!request.resume.empty()) {
     KW_TRY(run, archive->get_run(request.resume));
     if (run.state == "finished")
-      return fail(ErrorKind::refused, fmt::format("run {} is finished", run.id), "start a new run, or `kernwright replay` its record");
+      return fail(ErrorKind::refused, fmt::format("run {} is finished", run.id),
+                  "start a new run, or `kernwright replay` its record");
     KW_CHECK(options_from_json(run.options, options, judging));
     KW_TRY(earlier, earlier_probes(*archive, run.id));
   } else {
@@ -187,7 +210,8 @@ Result<OptimizeResult> run_optimize(const Workspace& workspace, const OptimizeRe
   options.race.warm = bench.judge->definition().ext.protocol != "cold";
   if (options.peers)
     options.peer_list = peers_of(bench.judge->definition());
-  Result<OptimizeOutcome> outcome = optimize(*bench.judge, baseline, spaces, recorder, options, earlier, request.hooks);
+  Result<OptimizeOutcome> outcome =
+      optimize(*bench.judge, baseline, spaces, recorder, options, earlier, request.hooks);
   if (!outcome) {
     run.state = "interrupted";
     KW_CHECK(archive->update_run(run));
@@ -207,12 +231,14 @@ Result<OptimizeResult> run_optimize(const Workspace& workspace, const OptimizeRe
   report.started_at = run.started_at;
   report.wall_seconds = result.outcome.total_seconds;
   report.budget = fmt::format("{:.0f} s", options.seconds);
-  report.environment = {{"machine", bench.environment.hardware}, {"compiler", bench.environment.compiler},
-                        {"flags", bench.environment.flags}, {"kernel", bench.environment.kernel},
-                        {"sandbox", bench.judge->tier()}, {"oracle", bench.judge->oracle().mode}};
+  report.environment = {
+      {"machine", bench.environment.hardware}, {"compiler", bench.environment.compiler},
+      {"flags", bench.environment.flags},      {"kernel", bench.environment.kernel},
+      {"sandbox", bench.judge->tier()},        {"oracle", bench.judge->oracle().mode}};
   const ordered_json resolved = options_json(options, judging);
   for (const auto& [key, value] : resolved.items())
-    report.options.push_back({key, value.dump(), request.resume.empty() ? "command line or default" : "run " + run.id});
+    report.options.push_back(
+        {key, value.dump(), request.resume.empty() ? "command line or default" : "run " + run.id});
   report.baseline = baseline.name;
   for (std::size_t i = 0; i < earlier.size(); ++i)
     report.probes.push_back(report_probe(static_cast<int>(i) + 1, 0, earlier[i]));
@@ -226,7 +252,9 @@ Result<OptimizeResult> run_optimize(const Workspace& workspace, const OptimizeRe
     report.seed_commitment = champion.seed_commitment;
     report.seed = champion.seed;
     report.record = result.outcome.record ? result.outcome.record->id : "";
-    report.replay_command = fmt::format("kernwright replay {:.12}", result.outcome.record ? result.outcome.record->id : champion.id);
+    report.replay_command =
+        fmt::format("kernwright replay {:.12}",
+                    result.outcome.record ? result.outcome.record->id : champion.id);
     fill_workloads(*bench.judge, champion, baseline.name, report);
     for (const ReportWorkload& w : report.workloads)
       for (const auto& [peer, ns] : w.peers_ns)

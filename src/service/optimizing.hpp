@@ -13,7 +13,7 @@ namespace kw {
 
 struct OptimizeRequest {
   std::string definition;
-  std::string resume;  ///< run id; then options come from the run
+  std::string resume; ///< run id; then options come from the run
   OptimizeOptions options;
   JudgingOptions judging;
   OptimizeHooks hooks;
@@ -23,7 +23,7 @@ struct OptimizeResult {
   std::string run;
   OptimizeOutcome outcome;
   OptimizeReport report;
-  std::string folder;   ///< .kernwright/runs/<id>: report.html, solution.json, probes.csv, report.md
+  std::string folder; ///< .kernwright/runs/<id>: report.html, solution.json, probes.csv, report.md
 };
 
 Result<OptimizeResult> run_optimize(const Workspace& workspace, const OptimizeRequest& request);

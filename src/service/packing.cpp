@@ -11,15 +11,20 @@
 namespace kw {
 namespace {
 
-Packed describe(const Solution& solution) { return {.name = solution.name, .fib_hash = fib_hash(solution), .sources = solution.sources.size()}; }
+Packed describe(const Solution& solution) {
+  return {
+      .name = solution.name, .fib_hash = fib_hash(solution), .sources = solution.sources.size()};
+}
 
 /// JSON strings are TOML basic strings.
 std::string config_text(const Solution& s) {
   const auto quoted = [](const std::string& text) { return nlohmann::json(text).dump(); };
-  std::string out = fmt::format("[solution]\nname = {}\ndefinition = {}\nauthor = {}\n\n[build]\nlanguage = {}\nentry_point = {}\n"
-                                "destination_passing_style = {}\n",
-                                quoted(s.name), quoted(s.definition), quoted(s.author), quoted(s.spec.language), quoted(s.spec.entry_point),
-                                s.spec.destination_passing_style);
+  std::string out =
+      fmt::format("[solution]\nname = {}\ndefinition = {}\nauthor = {}\n\n[build]\nlanguage = "
+                  "{}\nentry_point = {}\n"
+                  "destination_passing_style = {}\n",
+                  quoted(s.name), quoted(s.definition), quoted(s.author), quoted(s.spec.language),
+                  quoted(s.spec.entry_point), s.spec.destination_passing_style);
   if (s.spec.binding)
     out += fmt::format("binding = {}\n", quoted(*s.spec.binding));
   return out;
@@ -27,7 +32,8 @@ std::string config_text(const Solution& s) {
 
 } // namespace
 
-Result<Packed> pack_to_file(const std::string& from, const std::string& to, const PackRequest& request) {
+Result<Packed> pack_to_file(const std::string& from, const std::string& to,
+                            const PackRequest& request) {
   Issues issues;
   PackOptions options;
   options.name = request.name;

@@ -17,7 +17,8 @@ struct Packed {
 };
 
 /// Recursive; every error names its file.
-Result<Packed> pack_to_file(const std::string& from, const std::string& to, const PackRequest& request);
+Result<Packed> pack_to_file(const std::string& from, const std::string& to,
+                            const PackRequest& request);
 Result<Packed> unpack_to_folder(const std::string& from, const std::string& folder);
 
 } // namespace kw

@@ -15,7 +15,8 @@
 #include <iterator>
 #include <map>
 #include <mutex>
-#define TOML_EXCEPTIONS 0 // as in formats/: the two variants of the library must not meet in one program
+#define TOML_EXCEPTIONS                                                                            \
+  0 // as in formats/: the two variants of the library must not meet in one program
 #include <toml++/toml.h>
 
 namespace kw {
@@ -26,12 +27,13 @@ Result<RedteamCase> parse_case(const std::string& folder, const std::string& fil
   KW_TRY(const std::string text, read_file(path, 1 << 16));
   RedteamCase c;
   // "RH-04/expect2.toml" is case RH-04/2.
-  const std::string suffix = file.substr(file.find("/expect") + 7, file.size() - file.find("/expect") - 12);
+  const std::string suffix =
+      file.substr(file.find("/expect") + 7, file.size() - file.find("/expect") - 12);
   c.id = file.substr(0, file.find('/')) + (suffix.empty() ? "" : "/" + suffix);
   const toml::parse_result parsed = toml::parse(text, path);
   if (!parsed)
-    return fail(ErrorKind::invalid_input, std::string(parsed.error().description()), "correct the TOML",
-                fmt::format("{}:{}", path, parsed.error().source().begin.line));
+    return fail(ErrorKind::invalid_input, std::string(parsed.error().description()),
+                "correct the TOML", fmt::format("{}:{}", path, parsed.error().source().begin.line));
   const toml::table& t = parsed.table();
   c.title = t["title"].value_or(c.title);
   c.why = t["why"].value_or(c.why);
@@ -52,14 +54,16 @@ Result<RedteamCase> parse_case(const std::string& folder, const std::string& fil
     for (const auto& [key, value] : *axes)
       c.axes.emplace_back(std::string(key.str()), value.value_or(std::int64_t{0}));
   if (c.definition.empty() || c.entry.empty() || c.expected.empty() || c.axes.empty())
-    return fail(ErrorKind::invalid_input, "the case lacks definition, entry, axes or expected", "see redteam/README.md", path);
+    return fail(ErrorKind::invalid_input, "the case lacks definition, entry, axes or expected",
+                "see redteam/README.md", path);
   return c;
 }
 
 /// One judge per (definition, axes): sessions are reused, processes are not.
 class Arena {
  public:
-  Arena(const Workspace& workspace, JudgingOptions options) : workspace_(workspace), options_(std::move(options)) {}
+  Arena(const Workspace& workspace, JudgingOptions options)
+      : workspace_(workspace), options_(std::move(options)) {}
 
   Result<RedteamResult> run(const RedteamCase& c) {
     KW_TRY(Bench * bench, bench_for(c));
@@ -75,7 +79,8 @@ class Arena {
     if (c.timing && verdict.correctness.outcome == Outcome::pass)
       KW_CHECK(time(*bench, subject, verdict));
     conclude(verdict, c.timing);
-    result.ms = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - began).count();
+    result.ms =
+        std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - began).count();
     describe(c, verdict, result);
     return result;
   }
@@ -87,7 +92,8 @@ class Arena {
     Verdict own;
     KW_TRY(Subject base, bench.judge->admit(baseline, own));
     if (!base.loaded())
-      return fail(ErrorKind::invalid_input, "the baseline is not usable: " + own.build.summary, "run `kernwright check --run`");
+      return fail(ErrorKind::invalid_input, "the baseline is not usable: " + own.build.summary,
+                  "run `kernwright check --run`");
     RaceOptions race;
     race.least_window_ns = 1e6;
     race.most_calls = 40;
@@ -96,8 +102,11 @@ class Arena {
   }
 
   static void describe(const RedteamCase& c, const Verdict& verdict, RedteamResult& result) {
-    const bool not_faster = c.timing && verdict.finding == Finding::none && verdict.merit.outcome == Outcome::fail;
-    result.observed = verdict.finding != Finding::none ? name(verdict.finding) : not_faster ? "NOT_FASTER" : verdict.word;
+    const bool not_faster =
+        c.timing && verdict.finding == Finding::none && verdict.merit.outcome == Outcome::fail;
+    result.observed = verdict.finding != Finding::none ? name(verdict.finding)
+                      : not_faster                     ? "NOT_FASTER"
+                                                       : verdict.word;
     result.detail = verdict.build.outcome == Outcome::fail         ? verdict.build.summary
                     : verdict.sandbox.outcome == Outcome::fail     ? verdict.sandbox.summary
                     : verdict.correctness.outcome == Outcome::fail ? verdict.correctness.summary
@@ -105,10 +114,13 @@ class Arena {
                     : c.timing                                     ? verdict.timing.summary
                                                                    : verdict.correctness.summary;
     // A verdict in the list is not enough: nothing may be reported faster than the case allows.
-    const bool gained = verdict.times && verdict.merit.outcome == Outcome::pass && gain(*verdict.times) > c.max_gain;
+    const bool gained = verdict.times && verdict.merit.outcome == Outcome::pass &&
+                        gain(*verdict.times) > c.max_gain;
     for (const std::string& e : c.expected)
-      result.as_expected = result.as_expected || e == result.observed ||
-                           (e == "NEUTRALISED" && (result.observed == "NOT_FASTER" || result.observed == "CORRECT" || result.observed == "UNDECIDED"));
+      result.as_expected =
+          result.as_expected || e == result.observed ||
+          (e == "NEUTRALISED" && (result.observed == "NOT_FASTER" || result.observed == "CORRECT" ||
+                                  result.observed == "UNDECIDED"));
     result.as_expected = result.as_expected && !gained;
     result.undecided = c.timing && !result.as_expected && result.observed == "UNDECIDED";
     result.breach = result.is_attack() && !result.as_expected &&
@@ -155,11 +167,16 @@ struct Family {
 
 Family family_of(const std::string& id) {
   static constexpr Family families[] = {
-      {"A", "answers kept and replayed", 9},     {"B", "work that is not done", 18},
-      {"C", "clocks and hidden work", 31},       {"D", "the judge's process and secrets", 46},
-      {"E", "numerics", 57},                     {"F", "inputs and shapes", 62},
-      {"G", "memory and state", 68},             {"H", "building and loading", 75},
-      {"I", "resources", 79},                    {"J", "delegation", 82},
+      {"A", "answers kept and replayed", 9},
+      {"B", "work that is not done", 18},
+      {"C", "clocks and hidden work", 31},
+      {"D", "the judge's process and secrets", 46},
+      {"E", "numerics", 57},
+      {"F", "inputs and shapes", 62},
+      {"G", "memory and state", 68},
+      {"H", "building and loading", 75},
+      {"I", "resources", 79},
+      {"J", "delegation", 82},
       {"K", "scores", 999},
   };
   int number = 0;
@@ -174,7 +191,8 @@ Status ask_for_tier(const std::string& tier, JudgingOptions& judging) {
   if (tier.empty())
     return {};
   if (tier != "T2" && tier != "T3")
-    return fail(ErrorKind::invalid_input, fmt::format("the red team plays no tier `{}`", tier), "use T2 or T3");
+    return fail(ErrorKind::invalid_input, fmt::format("the red team plays no tier `{}`", tier),
+                "use T2 or T3");
   judging.required_tier = tier;
   judging.deny.namespaces = judging.deny.cgroup = tier == "T2";
   return {};
@@ -195,21 +213,26 @@ Result<std::vector<RedteamCase>> load_redteam(const std::string& folder) {
     out.push_back(std::move(c));
   }
   if (out.empty())
-    return fail(ErrorKind::not_found, "no redteam/<id>/expect.toml below the folder", "name the corpus with --corpus", folder);
+    return fail(ErrorKind::not_found, "no redteam/<id>/expect.toml below the folder",
+                "name the corpus with --corpus", folder);
   return out;
 }
 
-Result<std::vector<RedteamResult>> run_redteam(const Workspace& workspace, const RedteamOptions& options) {
+Result<std::vector<RedteamResult>> run_redteam(const Workspace& workspace,
+                                               const RedteamOptions& options) {
   const std::string folder = options.folder.empty() ? workspace.redteam : options.folder;
   KW_TRY(std::vector<RedteamCase> cases, load_redteam(folder));
   std::erase_if(cases, [&](const RedteamCase& c) {
     const bool named = options.only.empty() ||
-                       std::any_of(options.only.begin(), options.only.end(), [&](const std::string& id) { return c.id.starts_with(id); });
+                       std::any_of(options.only.begin(), options.only.end(),
+                                   [&](const std::string& id) { return c.id.starts_with(id); });
     return !named || !(c.timing ? options.with_timing : options.without_timing);
   });
   if (cases.empty())
-    return fail(ErrorKind::not_found, "no case has such an id", "`ls redteam` shows them; RH-04 means all of its variants", folder);
-  const auto first_timed = std::stable_partition(cases.begin(), cases.end(), [](const RedteamCase& c) { return !c.timing; });
+    return fail(ErrorKind::not_found, "no case has such an id",
+                "`ls redteam` shows them; RH-04 means all of its variants", folder);
+  const auto first_timed = std::stable_partition(cases.begin(), cases.end(),
+                                                 [](const RedteamCase& c) { return !c.timing; });
   const auto untimed = static_cast<std::size_t>(first_timed - cases.begin());
 
   JudgingOptions judging;
@@ -220,7 +243,8 @@ Result<std::vector<RedteamResult>> run_redteam(const Workspace& workspace, const
     const int repeats = options.repeats > 0 ? options.repeats : cases[i].repeats;
     for (int r = 0; r < repeats; ++r) {
       KW_TRY(RedteamResult result, arena.run(cases[i]));
-      if (!cases[i].tiers.empty() && std::find(cases[i].tiers.begin(), cases[i].tiers.end(), result.tier) == cases[i].tiers.end())
+      if (!cases[i].tiers.empty() && std::find(cases[i].tiers.begin(), cases[i].tiers.end(),
+                                               result.tier) == cases[i].tiers.end())
         return {}; // nothing is claimed about this tier
       const std::lock_guard lock(reporting);
       options.finished(result);
@@ -265,7 +289,8 @@ Result<std::vector<RedteamResult>> run_redteam(const Workspace& workspace, const
 std::vector<RedteamScore> score_card(const std::vector<RedteamResult>& results) {
   std::map<std::string, RedteamScore> lines; // "controls" sorts behind the capital letters
   for (const RedteamResult& r : results) {
-    const Family family = r.is_attack() ? family_of(r.what.id) : Family{"controls", "honest kernels", 0};
+    const Family family =
+        r.is_attack() ? family_of(r.what.id) : Family{"controls", "honest kernels", 0};
     RedteamScore& line = lines[family.letter];
     line.family = family.letter;
     line.about = family.about;

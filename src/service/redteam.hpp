@@ -13,7 +13,7 @@
 namespace kw {
 
 struct RedteamCase {
-  std::string id;      ///< "RH-01", "OK-04"
+  std::string id; ///< "RH-01", "OK-04"
   std::string title, why, definition, entry, file;
   std::vector<std::pair<std::string, std::int64_t>> axes;
   std::vector<std::string> expected; ///< finding names, "CORRECT", "NOT_FASTER", "ACCEPTED"
@@ -28,18 +28,18 @@ struct RedteamResult {
   RedteamCase what;
   std::string observed; ///< finding name, or the verdict's word
   std::string detail;
-  std::string tier;         ///< sandbox in force
+  std::string tier; ///< sandbox in force
   bool as_expected = false;
-  bool undecided = false;   ///< timing only: the machine was too noisy to tell; neither good nor bad
-  bool breach = false;      ///< an attack that was called correct, or faster than it may be
+  bool undecided = false; ///< timing only: the machine was too noisy to tell; neither good nor bad
+  bool breach = false;    ///< an attack that was called correct, or faster than it may be
   double ms = 0;
   [[nodiscard]] bool is_attack() const { return what.id.starts_with("RH-"); }
 };
 
 /// One line of the score card: attacks of a family, or all honest controls.
 struct RedteamScore {
-  std::string family;       ///< "A" ... "K", "controls"
-  std::string about;        ///< what the family does
+  std::string family; ///< "A" ... "K", "controls"
+  std::string about;  ///< what the family does
   std::size_t runs = 0;
   std::size_t breaches = 0; ///< attacks that got through
   std::size_t refused = 0;  ///< honest kernels turned down
@@ -48,19 +48,21 @@ struct RedteamScore {
 };
 
 struct RedteamOptions {
-  std::string folder;          ///< "" = the shipped corpus
+  std::string folder;            ///< "" = the shipped corpus
   std::vector<std::string> only; ///< ids; empty = all
-  bool with_timing = true, without_timing = true; ///< which cases; timing cases run last, one at a time
-  int repeats = 1;             ///< 0 = as often as each case says
-  int jobs = 1;                ///< cases without timing side by side
-  std::string tier;            ///< "T2" does without namespaces and cgroup; "" = what there is
+  bool with_timing = true,
+       without_timing = true; ///< which cases; timing cases run last, one at a time
+  int repeats = 1;            ///< 0 = as often as each case says
+  int jobs = 1;               ///< cases without timing side by side
+  std::string tier;           ///< "T2" does without namespaces and cgroup; "" = what there is
   std::function<void(const RedteamResult&)> finished = [](const RedteamResult&) {};
 };
 
 /// Errors: a case file that does not parse.
 Result<std::vector<RedteamCase>> load_redteam(const std::string& folder);
 /// In the order of the corpus, timing cases last. Errors: infrastructure only.
-Result<std::vector<RedteamResult>> run_redteam(const Workspace& workspace, const RedteamOptions& options);
+Result<std::vector<RedteamResult>> run_redteam(const Workspace& workspace,
+                                               const RedteamOptions& options);
 /// Families that occur, in alphabetical order, then the controls.
 [[nodiscard]] std::vector<RedteamScore> score_card(const std::vector<RedteamResult>& results);
 

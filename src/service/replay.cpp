@@ -17,15 +17,19 @@
 namespace kw {
 namespace {
 
-/// The seed gives the same inputs only for the same workloads, and threads change the order of sums.
+/// The seed gives the same inputs only for the same workloads, and threads change the order of
+/// sums.
 void judge_as_before(const Probe& before, Task& task, JudgingOptions& judging) {
   const std::vector<WorkloadTrials>& judged = before.verdict.workloads;
   if (!judged.empty() && judging.workloads.empty())
     std::erase_if(task.workloads, [&](const Workload& w) {
-      return std::none_of(judged.begin(), judged.end(), [&](const WorkloadTrials& t) { return t.uuid == w.uuid; });
+      return std::none_of(judged.begin(), judged.end(),
+                          [&](const WorkloadTrials& t) { return t.uuid == w.uuid; });
     });
-  if (const auto threads = before.environment.more.find("threads"); threads != before.environment.more.end() && judging.threads == 0)
-    std::from_chars(threads->second.data(), threads->second.data() + threads->second.size(), judging.threads);
+  if (const auto threads = before.environment.more.find("threads");
+      threads != before.environment.more.end() && judging.threads == 0)
+    std::from_chars(threads->second.data(), threads->second.data() + threads->second.size(),
+                    judging.threads);
 }
 
 void note_changes(const Probe& before, const Probe& after, std::vector<std::string>& drift) {
@@ -34,32 +38,38 @@ void note_changes(const Probe& before, const Probe& after, std::vector<std::stri
       drift.push_back(fmt::format("{} changed: {} -> {}", what, a, b));
   };
   changed("definition", before.definition_hash.substr(0, 12), after.definition_hash.substr(0, 12));
-  changed("verdict on correctness", name(before.verdict.correctness.outcome), name(after.verdict.correctness.outcome));
+  changed("verdict on correctness", name(before.verdict.correctness.outcome),
+          name(after.verdict.correctness.outcome));
   changed("finding", name(before.verdict.finding), name(after.verdict.finding));
 }
 
 /// Times are compared only on the same machine with the same compiler, and only by interval.
 void note_timing(const Probe& before, const Probe& after, std::vector<std::string>& drift) {
   if (before.environment.hardware != after.environment.hardware) {
-    drift.push_back(fmt::format("timing is not comparable: judged on `{}`, replayed on `{}`", before.environment.hardware,
-                                after.environment.hardware));
+    drift.push_back(fmt::format("timing is not comparable: judged on `{}`, replayed on `{}`",
+                                before.environment.hardware, after.environment.hardware));
     return;
   }
   const TimingEvidence& a = *before.verdict.times;
   if (!after.verdict.times || after.verdict.times->confirmation.empty()) {
-    drift.push_back("the speed-up was not confirmed again: " + (after.verdict.merit.summary.empty() ? after.verdict.timing.summary : after.verdict.merit.summary));
+    drift.push_back("the speed-up was not confirmed again: " + (after.verdict.merit.summary.empty()
+                                                                    ? after.verdict.timing.summary
+                                                                    : after.verdict.merit.summary));
     return;
   }
   const TimingEvidence& b = *after.verdict.times;
   if (b.high < a.low || b.low > a.high)
-    drift.push_back(fmt::format("speed-up moved: {:.3f}x [{:.3f}, {:.3f}] -> {:.3f}x [{:.3f}, {:.3f}]", a.speedup, a.low, a.high,
-                                b.speedup, b.low, b.high));
+    drift.push_back(
+        fmt::format("speed-up moved: {:.3f}x [{:.3f}, {:.3f}] -> {:.3f}x [{:.3f}, {:.3f}]",
+                    a.speedup, a.low, a.high, b.speedup, b.low, b.high));
 }
 
 } // namespace
 
-Result<Replay> replay(const Workspace& workspace, const std::string& id, const ReplayOptions& options) {
-  KW_TRY(const std::unique_ptr<Archive> archive, open_sqlite_archive(workspace.state_dir, {.read_only = true}));
+Result<Replay> replay(const Workspace& workspace, const std::string& id,
+                      const ReplayOptions& options) {
+  KW_TRY(const std::unique_ptr<Archive> archive,
+         open_sqlite_archive(workspace.state_dir, {.read_only = true}));
   KW_TRY(const ArchivedProbe stored, find_entry(*archive, id));
   Replay out;
   KW_TRY(out.before, decode_probe(stored.json));
@@ -80,9 +90,12 @@ Result<Replay> replay(const Workspace& workspace, const std::string& id, const R
   Verdict& verdict = out.after.verdict;
   judge.begin(seed);
   KW_TRY(Subject subject, judge.admit(out.before.solution, verdict));
-  const bool timed = out.before.verdict.times && !out.before.verdict.times->confirmation.empty() && options.timing;
+  const bool timed =
+      out.before.verdict.times && !out.before.verdict.times->confirmation.empty() && options.timing;
   if (subject.loaded()) {
-    const std::string gate = !options.gate.empty() ? options.gate : !out.before.verdict.gate.empty() ? out.before.verdict.gate : "gate";
+    const std::string gate = !options.gate.empty()              ? options.gate
+                             : !out.before.verdict.gate.empty() ? out.before.verdict.gate
+                                                                : "gate";
     KW_CHECK(judge.verify(subject, gate, verdict));
   }
   if (timed && verdict.correctness.outcome == Outcome::pass) {
@@ -91,7 +104,8 @@ Result<Replay> replay(const Workspace& workspace, const std::string& id, const R
     Verdict own;
     KW_TRY(Subject base, judge.admit(baseline, own));
     if (!base.loaded())
-      return fail(ErrorKind::invalid_input, "the baseline is not usable: " + own.build.summary, "run `kernwright check`");
+      return fail(ErrorKind::invalid_input, "the baseline is not usable: " + own.build.summary,
+                  "run `kernwright check`");
     RaceOptions race;
     race.warm = judge.definition().ext.protocol != "cold";
     race.seconds = options.timing_seconds;

@@ -11,8 +11,8 @@
 namespace kw {
 
 struct ReplayOptions {
-  std::string gate;     ///< "" = the gate the probe was judged at
-  bool timing = true;   ///< repeat the confirmation where the probe had one
+  std::string gate;        ///< "" = the gate the probe was judged at
+  bool timing = true;      ///< repeat the confirmation where the probe had one
   bool fresh_seed = false; ///< false = the revealed seed: the very same inputs
   double timing_seconds = 120;
   JudgingOptions judging;
@@ -25,6 +25,7 @@ struct Replay {
 };
 
 /// `id`: record or probe id, or a unique prefix.
-Result<Replay> replay(const Workspace& workspace, const std::string& id, const ReplayOptions& options);
+Result<Replay> replay(const Workspace& workspace, const std::string& id,
+                      const ReplayOptions& options);
 
 } // namespace kw

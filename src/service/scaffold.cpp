@@ -55,7 +55,8 @@ def run(x, b, a):
     return a * x + b
 )";
 
-constexpr const char* numpy_reference_text = R"(# Called with NumPy arrays (or torch tensors when this file imports torch); returns the outputs.
+constexpr const char* numpy_reference_text =
+    R"(# Called with NumPy arrays (or torch tensors when this file imports torch); returns the outputs.
 import numpy as np
 
 
@@ -63,7 +64,8 @@ def run(x, b, a):
     return np.float64(a) * x.astype(np.float64) + b.astype(np.float64)
 )";
 
-constexpr const char* oracle_text = R"(// The trusted reference, in float64. Outputs come in pairs: the value y and the magnitude S, the sum
+constexpr const char* oracle_text =
+    R"(// The trusted reference, in float64. Outputs come in pairs: the value y and the magnitude S, the sum
 // of the absolute values of the terms whose rounding the contract allows. The judge accepts
 // |got - y| <= eta * (u_out |y| + u_acc S); see docs/numerics.md.
 #include <cmath>
@@ -81,7 +83,8 @@ extern "C" int oracle(const float* x, const float* b, float a, double* y, double
 }
 )";
 
-constexpr const char* baseline_text = R"(// The plain kernel that candidates must beat: inputs in definition order (scalars by value), outputs,
+constexpr const char* baseline_text =
+    R"(// The plain kernel that candidates must beat: inputs in definition order (scalars by value), outputs,
 // variable axes. Returns 0 when done.
 #include <cstdint>
 
@@ -95,19 +98,23 @@ extern "C" int baseline(const float* x, const float* b, float a, float* y, std::
 )";
 
 bool is_identifier(const std::string& name) {
-  return !name.empty() && name.size() <= 120 && std::isdigit(static_cast<unsigned char>(name.front())) == 0 &&
-         std::all_of(name.begin(), name.end(), [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; });
+  return !name.empty() && name.size() <= 120 &&
+         std::isdigit(static_cast<unsigned char>(name.front())) == 0 &&
+         std::all_of(name.begin(), name.end(),
+                     [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; });
 }
 
 } // namespace
 
-Result<std::vector<std::string>> scaffold_operator(const std::string& folder, const std::string& name,
+Result<std::vector<std::string>> scaffold_operator(const std::string& folder,
+                                                   const std::string& name,
                                                    const std::string& reference) {
   if (!is_identifier(name))
     return fail(ErrorKind::invalid_input, fmt::format("`{}` cannot name an operator", name),
                 "use letters, digits and underscores, not starting with a digit");
   if (is_dir(folder) || is_file(folder))
-    return fail(ErrorKind::refused, "the folder exists already", "choose another with --dir; nothing was changed", folder);
+    return fail(ErrorKind::refused, "the folder exists already",
+                "choose another with --dir; nothing was changed", folder);
   const bool cpp = reference == "c++";
   KW_CHECK(make_dirs(folder));
   std::vector<std::string> written;
@@ -117,11 +124,15 @@ Result<std::vector<std::string>> scaffold_operator(const std::string& folder, co
     written.push_back(path);
     return {};
   };
-  const std::string oracle = cpp ? "\n    \"oracle\": {\"source\": \"oracle.cpp\", \"entry\": \"oracle\"}," : "";
-  const std::string tolerance = cpp ? R"({"eta": 4, "accumulate": "float32"})" : R"({"rtol": 1e-6, "atol_rms": 1e-6})";
-  KW_CHECK(write(name + ".definition.json", fmt::format(fmt::runtime(definition_text), fmt::arg("name", name),
-                                                        fmt::arg("oracle", oracle), fmt::arg("tolerance", tolerance))));
-  KW_CHECK(write(name + ".workloads.jsonl", fmt::format(fmt::runtime(workloads_text), fmt::arg("name", name))));
+  const std::string oracle =
+      cpp ? "\n    \"oracle\": {\"source\": \"oracle.cpp\", \"entry\": \"oracle\"}," : "";
+  const std::string tolerance =
+      cpp ? R"({"eta": 4, "accumulate": "float32"})" : R"({"rtol": 1e-6, "atol_rms": 1e-6})";
+  KW_CHECK(write(name + ".definition.json",
+                 fmt::format(fmt::runtime(definition_text), fmt::arg("name", name),
+                             fmt::arg("oracle", oracle), fmt::arg("tolerance", tolerance))));
+  KW_CHECK(write(name + ".workloads.jsonl",
+                 fmt::format(fmt::runtime(workloads_text), fmt::arg("name", name))));
   KW_CHECK(write("reference.py", cpp ? reference_text : numpy_reference_text));
   if (cpp)
     KW_CHECK(write("oracle.cpp", oracle_text));

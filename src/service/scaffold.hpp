@@ -10,6 +10,7 @@
 namespace kw {
 
 /// `reference`: "c++" or "python". Errors: a name that is no identifier, an existing folder.
-Result<std::vector<std::string>> scaffold_operator(const std::string& folder, const std::string& name, const std::string& reference);
+Result<std::vector<std::string>>
+scaffold_operator(const std::string& folder, const std::string& name, const std::string& reference);
 
 } // namespace kw

@@ -19,17 +19,19 @@ namespace {
 
 Status require_empty(const std::string& folder) {
   if (is_file(folder))
-    return fail(ErrorKind::refused, "there is a file of that name", "choose another folder", folder);
+    return fail(ErrorKind::refused, "there is a file of that name", "choose another folder",
+                folder);
   if (!is_dir(folder))
     return {};
   KW_TRY(const std::vector<TreeEntry> entries, list_tree(folder));
   if (!entries.empty())
-    return fail(ErrorKind::refused, "the folder is not empty", "choose an empty or new one; nothing was written", folder);
+    return fail(ErrorKind::refused, "the folder is not empty",
+                "choose an empty or new one; nothing was written", folder);
   return {};
 }
 
-/// Adds the probe's solution once. Its name is its key in a trace set: another solution of that name
-/// gives this one a suffix of its hash.
+/// Adds the probe's solution once. Its name is its key in a trace set: another solution of that
+/// name gives this one a suffix of its hash.
 void add_solution(Probe& probe, TraceSet& set) {
   const auto same_name = [&](const Solution& s) { return s.name == probe.solution.name; };
   auto found = std::find_if(set.solutions.begin(), set.solutions.end(), same_name);
@@ -47,7 +49,9 @@ Status add_traces(std::vector<Probe>& probes, TraceSet& set) {
   for (Probe& probe : probes) {
     add_solution(probe, set);
     for (const Workload& workload : set.workloads[probe.definition]) {
-      const bool judged = std::any_of(probe.verdict.workloads.begin(), probe.verdict.workloads.end(), [&](const WorkloadTrials& t) { return t.uuid == workload.uuid; });
+      const bool judged =
+          std::any_of(probe.verdict.workloads.begin(), probe.verdict.workloads.end(),
+                      [&](const WorkloadTrials& t) { return t.uuid == workload.uuid; });
       if (!judged && probe.verdict.build.outcome == Outcome::pass)
         continue;
       Result<Trace> trace = to_trace(probe, *set.definition(probe.definition), workload);
@@ -62,13 +66,16 @@ Status add_traces(std::vector<Probe>& probes, TraceSet& set) {
 
 } // namespace
 
-Result<std::vector<std::string>> ship_record(const Workspace& workspace, const std::string& id, const std::string& folder) {
+Result<std::vector<std::string>> ship_record(const Workspace& workspace, const std::string& id,
+                                             const std::string& folder) {
   KW_CHECK(require_empty(folder));
-  KW_TRY(const std::unique_ptr<Archive> archive, open_sqlite_archive(workspace.state_dir, {.read_only = true}));
+  KW_TRY(const std::unique_ptr<Archive> archive,
+         open_sqlite_archive(workspace.state_dir, {.read_only = true}));
   KW_TRY(const ArchivedProbe stored, find_entry(*archive, id));
   KW_TRY(const Probe probe, decode_probe(stored.json));
   if (probe.verdict.correctness.outcome != Outcome::pass)
-    return fail(ErrorKind::refused, fmt::format("probe {:.12} did not pass: {}", probe.id, probe.reason),
+    return fail(ErrorKind::refused,
+                fmt::format("probe {:.12} did not pass: {}", probe.id, probe.reason),
                 "ship a promoted record; `kernwright archive list --records` shows them");
   KW_TRY(const Task task, find_task(workspace, probe.definition));
   KW_TRY(const ShippedLibrary library, make_library(workspace, task.definition, probe));
@@ -83,7 +90,8 @@ Result<std::vector<std::string>> ship_record(const Workspace& workspace, const s
   return written;
 }
 
-Result<std::vector<std::string>> ship_trace_set(const Workspace& workspace, const std::string& folder, bool with_traces) {
+Result<std::vector<std::string>> ship_trace_set(const Workspace& workspace,
+                                                const std::string& folder, bool with_traces) {
   KW_CHECK(require_empty(folder));
   KW_TRY(TraceSet set, load_operators(workspace));
   for (const Definition& d : set.definitions)
@@ -91,12 +99,14 @@ Result<std::vector<std::string>> ship_trace_set(const Workspace& workspace, cons
       KW_TRY(Solution baseline, baseline_solution(d));
       baseline.name = d.name + "_" + baseline.name;
       // A set that was exported before holds it already.
-      if (std::none_of(set.solutions.begin(), set.solutions.end(), [&](const Solution& s) { return s.name == baseline.name; }))
+      if (std::none_of(set.solutions.begin(), set.solutions.end(),
+                       [&](const Solution& s) { return s.name == baseline.name; }))
         set.solutions.push_back(std::move(baseline));
     }
   std::vector<Probe> probes;
   if (with_traces) {
-    KW_TRY(const std::unique_ptr<Archive> archive, open_sqlite_archive(workspace.state_dir, {.read_only = true}));
+    KW_TRY(const std::unique_ptr<Archive> archive,
+           open_sqlite_archive(workspace.state_dir, {.read_only = true}));
     KW_TRY(const std::vector<ProbeRow> rows, archive->list_probes({}));
     for (const ProbeRow& row : rows) {
       KW_TRY(const ArchivedProbe stored, archive->get_probe(row.id));

@@ -41,7 +41,9 @@ Result<std::string> shipped(const std::string& what) {
     folder = parent_path(folder);
   }
   return fail(ErrorKind::not_found, "the shipped `" + what + "` folder is not beside the binary",
-              "run kernwright from its source tree or installation, or name the shipped folder with --operators", self);
+              "run kernwright from its source tree or installation, or name the shipped folder "
+              "with --operators",
+              self);
 }
 
 } // namespace

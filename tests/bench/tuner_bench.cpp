@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // How good is the tuner's best configuration after N evaluations? Replays fully measured GPU tuning
-// spaces (CSV, gzip: parameter columns, time_ms, status; every row one configuration) from the folder
-// given as argument. An invalid run costs an evaluation. The figure is 100 * best recorded time /
-// best time found so far, averaged over seeds; 0 while nothing valid was found. Besides, per space, how
-// many of the seeds are still below 95 % after 400 and 800 evaluations: a search that is stuck keeps
-// its number, one that restarts loses it.
+// spaces (CSV, gzip: parameter columns, time_ms, status; every row one configuration) from the
+// folder given as argument. An invalid run costs an evaluation. The figure is 100 * best recorded
+// time / best time found so far, averaged over seeds; 0 while nothing valid was found. Besides, per
+// space, how many of the seeds are still below 95 % after 400 and 800 evaluations: a search that is
+// stuck keeps its number, one that restarts loses it.
 #include "search/tuner.hpp"
 
 #include <algorithm>

@@ -13,9 +13,19 @@ namespace {
 using nlohmann::ordered_json;
 
 ordered_json to_json(const ProbeRow& row) {
-  return {{"id", row.id}, {"definition", row.definition}, {"solution", row.solution}, {"word", row.word},
-          {"finding", row.finding}, {"decision", row.decision}, {"reason", row.reason}, {"speedup", row.speedup},
-          {"low", row.low}, {"high", row.high}, {"hypothesis", row.hypothesis}, {"run", row.run}, {"started_at", row.started_at}};
+  return {{"id", row.id},
+          {"definition", row.definition},
+          {"solution", row.solution},
+          {"word", row.word},
+          {"finding", row.finding},
+          {"decision", row.decision},
+          {"reason", row.reason},
+          {"speedup", row.speedup},
+          {"low", row.low},
+          {"high", row.high},
+          {"hypothesis", row.hypothesis},
+          {"run", row.run},
+          {"started_at", row.started_at}};
 }
 
 int list(const Context& context, const ProbeFilter& filter, bool records_only) {
@@ -28,9 +38,16 @@ int list(const Context& context, const ProbeFilter& filter, bool records_only) {
   if (context.json) {
     ordered_json out{{"records", ordered_json::array()}, {"probes", ordered_json::array()}};
     for (const Record& r : history->records)
-      out["records"].push_back({{"id", r.id}, {"previous", r.previous}, {"probe", r.probe}, {"definition", r.definition},
-                                {"solution", r.solution_name}, {"speedup", r.speedup}, {"low", r.low}, {"high", r.high},
-                                {"baseline", r.baseline}, {"sealed_at", r.sealed_at}});
+      out["records"].push_back({{"id", r.id},
+                                {"previous", r.previous},
+                                {"probe", r.probe},
+                                {"definition", r.definition},
+                                {"solution", r.solution_name},
+                                {"speedup", r.speedup},
+                                {"low", r.low},
+                                {"high", r.high},
+                                {"baseline", r.baseline},
+                                {"sealed_at", r.sealed_at}});
     if (!records_only)
       for (const ProbeRow& row : history->probes)
         out["probes"].push_back(to_json(row));
@@ -38,16 +55,17 @@ int list(const Context& context, const ProbeFilter& filter, bool records_only) {
     return holds;
   }
   if (!records_only && !history->probes.empty()) {
-    fmt::print("{:<12}  {:<10}  {:<15}  {:<30}  {:<30}  {}\n", "probe", "word", "finding", "definition", "solution", "reason");
+    fmt::print("{:<12}  {:<10}  {:<15}  {:<30}  {:<30}  {}\n", "probe", "word", "finding",
+               "definition", "solution", "reason");
     for (const ProbeRow& p : history->probes)
-      fmt::print("{:<12}  {:<10}  {:<15}  {:<30.30}  {:<30.30}  {:.90}\n", p.id.substr(0, 12), p.word, p.finding, p.definition,
-                 p.solution, p.reason);
+      fmt::print("{:<12}  {:<10}  {:<15}  {:<30.30}  {:<30.30}  {:.90}\n", p.id.substr(0, 12),
+                 p.word, p.finding, p.definition, p.solution, p.reason);
     fmt::print("\n");
   }
   fmt::print("{} record(s), {} probe(s)\n", history->records.size(), history->probes.size());
   for (const Record& r : history->records)
-    fmt::print("{:<12}  {:.2f}x [{:.2f}, {:.2f}] vs {}  {}  {}  {}\n", r.id.substr(0, 12), r.speedup, r.low, r.high, r.baseline,
-               r.definition, r.solution_name, r.sealed_at);
+    fmt::print("{:<12}  {:.2f}x [{:.2f}, {:.2f}] vs {}  {}  {}  {}\n", r.id.substr(0, 12),
+               r.speedup, r.low, r.high, r.baseline, r.definition, r.solution_name, r.sealed_at);
   return holds;
 }
 
@@ -70,15 +88,22 @@ int verify(const Context& context) {
   if (!chain)
     return report_error(context, chain.error());
   if (context.json) {
-    ordered_json out{{"intact", chain->intact()}, {"probes", chain->probes}, {"records", chain->records}, {"blobs", chain->blobs}, {"head", chain->head}};
+    ordered_json out{{"intact", chain->intact()},
+                     {"probes", chain->probes},
+                     {"records", chain->records},
+                     {"blobs", chain->blobs},
+                     {"head", chain->head}};
     if (chain->broken)
-      out["broken"] = {{"what", chain->broken->what}, {"id", chain->broken->id}, {"message", chain->broken->message}};
+      out["broken"] = {{"what", chain->broken->what},
+                       {"id", chain->broken->id},
+                       {"message", chain->broken->message}};
     fmt::print("{}\n", out.dump(2));
   } else if (chain->intact()) {
-    fmt::print("intact: {} probes, {} records, {} blobs\nhead {}\n", chain->probes, chain->records, chain->blobs,
-               chain->head.empty() ? "(no record yet)" : chain->head);
+    fmt::print("intact: {} probes, {} records, {} blobs\nhead {}\n", chain->probes, chain->records,
+               chain->blobs, chain->head.empty() ? "(no record yet)" : chain->head);
   } else {
-    fmt::print("BROKEN at {} {}: {}\n", chain->broken->what, chain->broken->id, chain->broken->message);
+    fmt::print("BROKEN at {} {}: {}\n", chain->broken->what, chain->broken->id,
+               chain->broken->message);
   }
   return chain->intact() ? holds : does_not_hold;
 }
@@ -89,7 +114,8 @@ int export_all(const Context& context, const std::string& folder) {
     return report_error(context, workspace.error());
   if (const Status done = export_archive(*workspace, folder); !done)
     return report_error(context, done.error());
-  context.json ? fmt::print("{}\n", ordered_json{{"folder", folder}}.dump(2)) : fmt::print("wrote {}\n", folder);
+  context.json ? fmt::print("{}\n", ordered_json{{"folder", folder}}.dump(2))
+               : fmt::print("wrote {}\n", folder);
   return holds;
 }
 
@@ -107,22 +133,30 @@ void add_archive(CLI::App& app, Context& context) {
   list_command->add_option("-d,--definition", filter->definition, "only this definition");
   list_command->add_option("--run", filter->run, "only this run");
   list_command->add_option("--decision", filter->decision, "keep | reject | promote | archive");
-  list_command->add_option("--limit", filter->limit, "newest N probes, 0 = all")->capture_default_str();
+  list_command->add_option("--limit", filter->limit, "newest N probes, 0 = all")
+      ->capture_default_str();
   list_command->add_flag("--records", *records_only, "promotions only");
   list_command->callback([&context, filter, records_only] {
-    context.run = [&context, filter, records_only] { return list(context, *filter, *records_only); };
+    context.run = [&context, filter, records_only] {
+      return list(context, *filter, *records_only);
+    };
   });
 
-  CLI::App* show_command = command->add_subcommand("show", "one probe or record with its verdict and source");
+  CLI::App* show_command =
+      command->add_subcommand("show", "one probe or record with its verdict and source");
   show_command->add_option("id", *id, "probe or record id, or a unique prefix")->required();
-  show_command->callback([&context, id] { context.run = [&context, id] { return show(context, *id); }; });
+  show_command->callback(
+      [&context, id] { context.run = [&context, id] { return show(context, *id); }; });
 
-  CLI::App* verify_command = command->add_subcommand("verify", "re-hash everything and follow the chain");
+  CLI::App* verify_command =
+      command->add_subcommand("verify", "re-hash everything and follow the chain");
   verify_command->callback([&context] { context.run = [&context] { return verify(context); }; });
 
-  CLI::App* export_command = command->add_subcommand("export", "copy the whole archive into an empty folder");
+  CLI::App* export_command =
+      command->add_subcommand("export", "copy the whole archive into an empty folder");
   export_command->add_option("folder", *id, "where to")->required();
-  export_command->callback([&context, id] { context.run = [&context, id] { return export_all(context, *id); }; });
+  export_command->callback(
+      [&context, id] { context.run = [&context, id] { return export_all(context, *id); }; });
 }
 
 } // namespace kw::cli

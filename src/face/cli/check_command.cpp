@@ -13,11 +13,16 @@ namespace {
 using nlohmann::ordered_json;
 
 void print_json(const CheckReport& report) {
-  ordered_json out{{"definitions", report.definitions}, {"workloads", report.workloads}, {"solutions", report.solutions},
-                   {"traces", report.traces}, {"issues", ordered_json::array()}};
+  ordered_json out{{"definitions", report.definitions},
+                   {"workloads", report.workloads},
+                   {"solutions", report.solutions},
+                   {"traces", report.traces},
+                   {"issues", ordered_json::array()}};
   for (const Issue& i : report.issues)
-    out["issues"].push_back({{"severity", i.severity == Severity::error ? "error" : "warning"}, {"where", i.error.where},
-                             {"message", i.error.message}, {"remedy", i.error.remedy}});
+    out["issues"].push_back({{"severity", i.severity == Severity::error ? "error" : "warning"},
+                             {"where", i.error.where},
+                             {"message", i.error.message},
+                             {"remedy", i.error.remedy}});
   fmt::print("{}\n", out.dump(2, ' ', false, ordered_json::error_handler_t::replace));
 }
 
@@ -25,32 +30,38 @@ void print_text(const CheckReport& report) {
   std::size_t errors = 0, warnings = 0;
   for (const Issue& i : report.issues) {
     ++(i.severity == Severity::error ? errors : warnings);
-    fmt::print("{}: {}: {}\n", i.error.where, i.severity == Severity::error ? "error" : "warning", i.error.message);
+    fmt::print("{}: {}: {}\n", i.error.where, i.severity == Severity::error ? "error" : "warning",
+               i.error.message);
     if (!i.error.remedy.empty())
       fmt::print("  remedy: {}\n", i.error.remedy);
   }
-  fmt::print("{} definitions, {} workloads, {} solutions, {} traces: {} errors, {} warnings\n", report.definitions.size(),
-             report.workloads, report.solutions, report.traces, errors, warnings);
+  fmt::print("{} definitions, {} workloads, {} solutions, {} traces: {} errors, {} warnings\n",
+             report.definitions.size(), report.workloads, report.solutions, report.traces, errors,
+             warnings);
 }
 
 } // namespace
 
 void add_check(CLI::App& app, Context& context) {
-  CLI::App* command = app.add_subcommand("check", "validate definitions, workloads, solutions and traces; needs no GPU and no torch");
+  CLI::App* command = app.add_subcommand(
+      "check", "validate definitions, workloads, solutions and traces; needs no GPU and no torch");
   struct Options {
     std::string path;
     bool list = false, run = false;
   };
   auto o = std::make_shared<Options>();
-  command->add_option("path", o->path, "a file, an operator folder or a trace set (default: the operators in use)");
+  command->add_option("path", o->path,
+                      "a file, an operator folder or a trace set (default: the operators in use)");
   command->add_flag("--list", o->list, "list the definitions");
-  command->add_flag("--run", o->run, "also build oracle and baseline and judge the baseline (smoke)");
+  command->add_flag("--run", o->run,
+                    "also build oracle and baseline and judge the baseline (smoke)");
   command->callback([&context, o] {
     context.run = [&context, o]() -> int {
       const Result<Workspace> workspace = open_workspace(context.workspace);
       if (!workspace)
         return report_error(context, workspace.error());
-      const Result<CheckReport> report = check(*workspace, o->path.empty() ? workspace->operators : o->path, o->run);
+      const Result<CheckReport> report =
+          check(*workspace, o->path.empty() ? workspace->operators : o->path, o->run);
       if (!report)
         return report_error(context, report.error());
       if (o->list && !context.json) {

@@ -16,7 +16,13 @@ namespace kw::cli {
 
 /// Exit codes: 0 the thing asked for holds; 1 it does not (rejected, problems found); 2 wrong usage
 /// or input; 3 our side failed; 130 interrupted.
-enum ExitCode { holds = 0, does_not_hold = 1, bad_input = 2, infrastructure_failed = 3, interrupted_exit = 130 };
+enum ExitCode {
+  holds = 0,
+  does_not_hold = 1,
+  bad_input = 2,
+  infrastructure_failed = 3,
+  interrupted_exit = 130
+};
 
 struct Context {
   WorkspaceOptions workspace;

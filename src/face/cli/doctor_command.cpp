@@ -24,12 +24,20 @@ void print_text(const DoctorReport& report) {
 }
 
 void print_json(const DoctorReport& report) {
-  nlohmann::ordered_json out{{"healthy", report.healthy()}, {"lines", nlohmann::ordered_json::array()},
+  nlohmann::ordered_json out{{"healthy", report.healthy()},
+                             {"lines", nlohmann::ordered_json::array()},
                              {"ceilings", nlohmann::ordered_json::array()}};
   for (const DoctorLine& l : report.lines)
-    out["lines"].push_back({{"subject", l.subject}, {"state", l.state}, {"text", l.text}, {"remedy", l.remedy}, {"blocking", l.blocking}});
+    out["lines"].push_back({{"subject", l.subject},
+                            {"state", l.state},
+                            {"text", l.text},
+                            {"remedy", l.remedy},
+                            {"blocking", l.blocking}});
   for (const DoctorCeiling& c : report.ceilings)
-    out["ceilings"].push_back({{"name", c.name}, {"one_thread", c.one_thread}, {"all_threads", c.all_threads}, {"unit", c.unit}});
+    out["ceilings"].push_back({{"name", c.name},
+                               {"one_thread", c.one_thread},
+                               {"all_threads", c.all_threads},
+                               {"unit", c.unit}});
   fmt::print("{}\n", out.dump(2));
 }
 
@@ -39,7 +47,8 @@ void add_doctor(CLI::App& app, Context& context) {
   CLI::App* command = app.add_subcommand("doctor", "say what this machine can do, by trying it");
   auto options = std::make_shared<DoctorOptions>();
   command->add_flag("--quick", options->quick, "skip the measured ceilings and the A/A timing run");
-  command->add_flag("--refresh", options->refresh, "measure the ceilings again instead of using the cached ones");
+  command->add_flag("--refresh", options->refresh,
+                    "measure the ceilings again instead of using the cached ones");
   command->callback([&context, options] {
     context.run = [&context, options]() -> int {
       const Result<Workspace> workspace = open_workspace(context.workspace);

@@ -41,7 +41,8 @@ EvaluateReport to_report(const std::vector<Evaluation>& all) {
       verdict.infrastructure_error = e.error;
       verdict.word = "INFRASTRUCTURE";
     }
-    report.solutions.push_back({e.probe.solution.name.empty() ? e.path : e.probe.solution.name, e.path, verdict, next_command(e.probe)});
+    report.solutions.push_back({e.probe.solution.name.empty() ? e.path : e.probe.solution.name,
+                                e.path, verdict, next_command(e.probe)});
   }
   return report;
 }
@@ -50,7 +51,9 @@ int exit_code(const std::vector<Evaluation>& all) {
   int code = holds;
   for (const Evaluation& e : all) {
     if (!e.error.empty())
-      code = std::max(code, static_cast<int>(e.probe.verdict.word == "INFRASTRUCTURE" ? infrastructure_failed : bad_input));
+      code = std::max(code, static_cast<int>(e.probe.verdict.word == "INFRASTRUCTURE"
+                                                 ? infrastructure_failed
+                                                 : bad_input));
     else if (!e.probe.verdict.accepted)
       code = std::max(code, static_cast<int>(does_not_hold));
   }
@@ -73,10 +76,13 @@ void print_json(const std::vector<Evaluation>& all) {
 void print_text(const std::vector<Evaluation>& all) {
   for (const Evaluation& e : all) {
     if (!e.error.empty()) {
-      fmt::print("{}: {}\n{}", e.path, e.error, e.error_remedy.empty() ? "" : "  remedy: " + e.error_remedy + "\n");
+      fmt::print("{}: {}\n{}", e.path, e.error,
+                 e.error_remedy.empty() ? "" : "  remedy: " + e.error_remedy + "\n");
       continue;
     }
-    fmt::print("{}\n", render_verdict(e.probe.verdict, {.name = e.probe.solution.name, .next_command = next_command(e.probe), .colour = coloured()}));
+    fmt::print("{}\n", render_verdict(e.probe.verdict, {.name = e.probe.solution.name,
+                                                        .next_command = next_command(e.probe),
+                                                        .colour = coloured()}));
   }
   if (all.size() > 1) {
     std::size_t good = 0;
@@ -97,7 +103,8 @@ int run(const Context& context, Options& o) {
   o.evaluate.archive = !o.no_archive;
   o.evaluate.judging.stop = [] { return interrupted(); };
   if (!context.json && isatty(STDERR_FILENO) == 1 && o.evaluate.jobs == 1)
-    o.evaluate.judging.progress = [](const std::string& stage, std::uint64_t done, std::uint64_t total) {
+    o.evaluate.judging.progress = [](const std::string& stage, std::uint64_t done,
+                                     std::uint64_t total) {
       if (done % 8 == 0)
         fmt::print(stderr, "\r\033[K  {} {}/{}\r", stage, done, total);
     };
@@ -108,7 +115,8 @@ int run(const Context& context, Options& o) {
     fmt::print(stderr, "\r\033[K");
   context.json ? print_json(*all) : print_text(*all);
   const EvaluateReport report = to_report(*all);
-  for (const auto& [path, text] : {std::pair{o.junit, junit_xml(report)}, std::pair{o.sarif, sarif_json(report)}})
+  for (const auto& [path, text] :
+       {std::pair{o.junit, junit_xml(report)}, std::pair{o.sarif, sarif_json(report)}})
     if (!path.empty())
       if (const Status written = write_file_atomic(path, text); !written)
         return report_error(context, written.error());
@@ -118,25 +126,38 @@ int run(const Context& context, Options& o) {
 } // namespace
 
 void add_evaluate(CLI::App& app, Context& context) {
-  CLI::App* command = app.add_subcommand("evaluate", "judge kernels: solution.json, a folder of them, or a bare C++ source");
+  CLI::App* command = app.add_subcommand(
+      "evaluate", "judge kernels: solution.json, a folder of them, or a bare C++ source");
   auto o = std::make_shared<Options>();
   command->add_option("paths", o->paths, "what to judge")->required();
   command->add_option("-d,--definition", o->evaluate.definition, "definition of a bare source");
-  command->add_option("--entry", o->evaluate.entry, "entry function of a bare source (default: its only extern \"C\" function)");
-  command->add_option("--gate", o->evaluate.gate, "trials: smoke 5 (feedback), gate 59, accept 299, champion 459")
-      ->check(CLI::IsMember({"smoke", "gate", "accept", "champion"}))->capture_default_str();
-  command->add_flag("--time", o->evaluate.timing, "also ask whether it is faster than the baseline");
+  command->add_option("--entry", o->evaluate.entry,
+                      "entry function of a bare source (default: its only extern \"C\" function)");
+  command
+      ->add_option("--gate", o->evaluate.gate,
+                   "trials: smoke 5 (feedback), gate 59, accept 299, champion 459")
+      ->check(CLI::IsMember({"smoke", "gate", "accept", "champion"}))
+      ->capture_default_str();
+  command->add_flag("--time", o->evaluate.timing,
+                    "also ask whether it is faster than the baseline");
   command->add_option("--baseline", o->evaluate.baseline, "another solution to be faster than");
-  command->add_flag("--peers", o->evaluate.peers, "with --time: show peers (OpenBLAS, PyTorch) beside it");
-  command->add_option("--timing-budget", o->budget, "most time for each timing stage")->capture_default_str();
-  command->add_option("--least-window", o->evaluate.least_window_ms, "least length of a timing window in ms (default: calibrated)");
-  command->add_option("-j,--jobs", o->evaluate.jobs, "candidates built and verified in parallel")->check(CLI::Range(1, 64));
-  command->add_option("--workload", o->evaluate.judging.workloads, "only these workloads: uuid prefix or axis=value (repeatable)");
-  command->add_option("--threads", o->evaluate.judging.threads, "threads the kernel may use (default: the definition's)");
+  command->add_flag("--peers", o->evaluate.peers,
+                    "with --time: show peers (OpenBLAS, PyTorch) beside it");
+  command->add_option("--timing-budget", o->budget, "most time for each timing stage")
+      ->capture_default_str();
+  command->add_option("--least-window", o->evaluate.least_window_ms,
+                      "least length of a timing window in ms (default: calibrated)");
+  command->add_option("-j,--jobs", o->evaluate.jobs, "candidates built and verified in parallel")
+      ->check(CLI::Range(1, 64));
+  command->add_option("--workload", o->evaluate.judging.workloads,
+                      "only these workloads: uuid prefix or axis=value (repeatable)");
+  command->add_option("--threads", o->evaluate.judging.threads,
+                      "threads the kernel may use (default: the definition's)");
   command->add_option("--junit", o->junit, "write a JUnit XML report");
   command->add_option("--sarif", o->sarif, "write a SARIF 2.1.0 report");
   command->add_flag("--no-archive", o->no_archive, "do not keep the probes");
-  command->add_flag("--allow-weak-sandbox", o->evaluate.judging.allow_weak_sandbox, "run below the definition's sandbox tier; taints the verdict");
+  command->add_flag("--allow-weak-sandbox", o->evaluate.judging.allow_weak_sandbox,
+                    "run below the definition's sandbox tier; taints the verdict");
   command->footer("  kernwright evaluate my_softmax.cpp -d softmax_f32 --time\n"
                   "  kernwright evaluate candidates/ --jobs 2 --gate smoke --junit report.xml");
   command->callback([&context, o] { context.run = [&context, o] { return run(context, *o); }; });

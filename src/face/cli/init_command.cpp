@@ -12,13 +12,16 @@ namespace kw::cli {
 void add_init(CLI::App& app, Context& context) {
   CLI::App* command = app.add_subcommand("init", "scaffold an operator of your own");
   command->require_subcommand(1);
-  CLI::App* op = command->add_subcommand("op", "write a definition, reference, baseline, workloads and tolerance that `check` accepts");
+  CLI::App* op = command->add_subcommand(
+      "op",
+      "write a definition, reference, baseline, workloads and tolerance that `check` accepts");
   auto name = std::make_shared<std::string>();
   auto folder = std::make_shared<std::string>();
   auto reference = std::make_shared<std::string>("c++");
   op->add_option("name", *name, "name of the operator, e.g. my_scale_add")->required();
   op->add_option("--dir", *folder, "folder to create (default: ./<name>)");
-  op->add_option("--reference", *reference, "language of the trusted reference")->check(CLI::IsMember({"c++", "python"}));
+  op->add_option("--reference", *reference, "language of the trusted reference")
+      ->check(CLI::IsMember({"c++", "python"}));
   op->callback([&context, name, folder, reference] {
     context.run = [&context, name, folder, reference]() -> int {
       const std::string where = folder->empty() ? *name : *folder;

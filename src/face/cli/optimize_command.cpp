@@ -36,13 +36,16 @@ class Progress {
       return;
     clear();
     if (e.index == 1 || !header_) {
-      fmt::print(stderr, "{:>6}  {:>7}  {:<8} {:>9} {:>9}  {:<14}  {}\n", "probe", "time", "decision", "estimate", "best", "finding", "configuration");
+      fmt::print(stderr, "{:>6}  {:>7}  {:<8} {:>9} {:>9}  {:<14}  {}\n", "probe", "time",
+                 "decision", "estimate", "best", "finding", "configuration");
       header_ = true;
     }
-    const std::string estimate = e.probe.estimate ? fmt::format("{:.2f}x", std::exp(*e.probe.estimate)) : "-";
-    const std::string finding = e.probe.verdict.finding == Finding::none ? "" : name(e.probe.verdict.finding);
-    fmt::print(stderr, "{:>6}  {:>6.1f}s  {:<8} {:>9} {:>8.2f}x  {:<14}  {:.90}\n", e.index, e.seconds, e.probe.decision, estimate, e.best, finding,
-               e.probe.hypothesis);
+    const std::string estimate =
+        e.probe.estimate ? fmt::format("{:.2f}x", std::exp(*e.probe.estimate)) : "-";
+    const std::string finding =
+        e.probe.verdict.finding == Finding::none ? "" : name(e.probe.verdict.finding);
+    fmt::print(stderr, "{:>6}  {:>6.1f}s  {:<8} {:>9} {:>8.2f}x  {:<14}  {:.90}\n", e.index,
+               e.seconds, e.probe.decision, estimate, e.best, finding, e.probe.hypothesis);
   }
 
   void step(const std::string& stage, std::uint64_t done, std::uint64_t total) {
@@ -65,29 +68,50 @@ class Progress {
 
 void print_text(const OptimizeResult& result) {
   const OptimizeReport& report = result.report;
-  fmt::print("\n{}; search {:.1f} s, {:.1f} s in all\n\n", probe_counts(report), result.outcome.search_seconds, result.outcome.total_seconds);
+  fmt::print("\n{}; search {:.1f} s, {:.1f} s in all\n\n", probe_counts(report),
+             result.outcome.search_seconds, result.outcome.total_seconds);
   if (result.outcome.interrupted)
-    fmt::print("interrupted: nothing is lost. Continue with: kernwright optimize --resume {}\n", result.run);
+    fmt::print("interrupted: nothing is lost. Continue with: kernwright optimize --resume {}\n",
+               result.run);
   if (!result.outcome.champion) {
     fmt::print("no winner. report  {}/report.html\n", result.folder);
     return;
   }
   fmt::print("{}", workloads_table(report, coloured()));
   const Probe& champion = *result.outcome.champion;
-  fmt::print("\n{}", render_verdict(champion.verdict, {.name = champion.solution.name, .next_command = report.replay_command, .colour = coloured()}));
+  fmt::print("\n{}", render_verdict(champion.verdict, {.name = champion.solution.name,
+                                                       .next_command = report.replay_command,
+                                                       .colour = coloured()}));
   if (result.outcome.record)
-    fmt::print("\npromoted  {}  {:.2f}x [{:.2f}, {:.2f}] vs {}   record {:.12}\n", champion.solution.name, result.outcome.record->speedup,
-               result.outcome.record->low, result.outcome.record->high, result.outcome.record->baseline, result.outcome.record->id);
-  fmt::print("report    {0}/report.html\nsolution  {0}/solution.json\nreplay    {1}\n", result.folder, report.replay_command);
+    fmt::print("\npromoted  {}  {:.2f}x [{:.2f}, {:.2f}] vs {}   record {:.12}\n",
+               champion.solution.name, result.outcome.record->speedup, result.outcome.record->low,
+               result.outcome.record->high, result.outcome.record->baseline,
+               result.outcome.record->id);
+  fmt::print("report    {0}/report.html\nsolution  {0}/solution.json\nreplay    {1}\n",
+             result.folder, report.replay_command);
 }
 
 void print_json(const OptimizeResult& result) {
-  ordered_json out{{"run", result.run}, {"definition", result.report.definition}, {"interrupted", result.outcome.interrupted},
-                   {"probes", result.report.probes.size()}, {"folder", result.folder}, {"search_seconds", result.outcome.search_seconds},
-                   {"total_seconds", result.outcome.total_seconds}, {"promoted", result.outcome.record.has_value()}, {"workloads", ordered_json::array()}};
+  ordered_json out{{"run", result.run},
+                   {"definition", result.report.definition},
+                   {"interrupted", result.outcome.interrupted},
+                   {"probes", result.report.probes.size()},
+                   {"folder", result.folder},
+                   {"search_seconds", result.outcome.search_seconds},
+                   {"total_seconds", result.outcome.total_seconds},
+                   {"promoted", result.outcome.record.has_value()},
+                   {"workloads", ordered_json::array()}};
   for (const ReportWorkload& w : result.report.workloads)
-    out["workloads"].push_back({{"uuid", w.uuid}, {"axes", w.axes}, {"weight", w.weight}, {"baseline_ns", w.baseline_ns}, {"candidate_ns", w.candidate_ns},
-                                {"speedup", w.speedup}, {"low", w.low}, {"high", w.high}, {"floor_ns", w.floor_ns}, {"peers_ns", w.peers_ns}});
+    out["workloads"].push_back({{"uuid", w.uuid},
+                                {"axes", w.axes},
+                                {"weight", w.weight},
+                                {"baseline_ns", w.baseline_ns},
+                                {"candidate_ns", w.candidate_ns},
+                                {"speedup", w.speedup},
+                                {"low", w.low},
+                                {"high", w.high},
+                                {"floor_ns", w.floor_ns},
+                                {"peers_ns", w.peers_ns}});
   if (result.outcome.champion)
     out["champion"] = probe_to_json(*result.outcome.champion);
   if (result.outcome.record)
@@ -100,11 +124,13 @@ int run(const Context& context, OptimizeRequest& request) {
   if (!workspace)
     return report_error(context, workspace.error());
   if (request.definition.empty() == request.resume.empty())
-    return report_error(context, {ErrorKind::invalid_input, "name one definition, or one run with --resume",
-                                  "`kernwright check --list` shows the definitions", ""});
+    return report_error(context,
+                        {ErrorKind::invalid_input, "name one definition, or one run with --resume",
+                         "`kernwright check --list` shows the definitions", ""});
   Progress progress(context.json);
   request.judging.stop = [] { return interrupted(); };
-  request.judging.progress = [&](const std::string& stage, std::uint64_t done, std::uint64_t total) { progress.step(stage, done, total); };
+  request.judging.progress = [&](const std::string& stage, std::uint64_t done,
+                                 std::uint64_t total) { progress.step(stage, done, total); };
   request.hooks.stop = [] { return interrupted(); };
   request.hooks.probe = [&](const ProbeEvent& e) { progress.probe(e); };
   request.hooks.note = [&](const std::string& text) { progress.note(text); };
@@ -121,7 +147,8 @@ int run(const Context& context, OptimizeRequest& request) {
 } // namespace
 
 void add_optimize(CLI::App& app, Context& context) {
-  CLI::App* command = app.add_subcommand("optimize", "the main job: search a fast kernel for a definition and prove it");
+  CLI::App* command = app.add_subcommand(
+      "optimize", "the main job: search a fast kernel for a definition and prove it");
   struct Options {
     OptimizeRequest request;
     std::string budget = "5m";
@@ -129,20 +156,33 @@ void add_optimize(CLI::App& app, Context& context) {
     bool no_peers = false;
   };
   auto o = std::make_shared<Options>();
-  command->add_option("definition", o->request.definition, "name of a definition, or path of its file");
-  command->add_option("--budget", o->budget, "time for the search, e.g. 90s, 5m, 2h")->capture_default_str();
-  command->add_option("--evaluations", o->request.options.evaluations, "most candidates (default: as many as the time allows)");
-  command->add_option("--seed", o->request.options.seed, "seed of the tuner; the secret input seeds are always fresh");
-  command->add_option("--gate", o->request.options.final_gate, "trials for the winner: gate 59, accept 299, champion 459")
-      ->check(CLI::IsMember({"gate", "accept", "champion"}))->capture_default_str();
-  command->add_option("--workload", o->request.judging.workloads, "only these workloads: uuid prefix or axis=value (repeatable)");
-  command->add_option("--threads", o->request.judging.threads, "threads the kernel may use (default: the definition's)");
-  command->add_option("--least-window", o->least_window_ms, "least length of a timing window in ms (default: calibrated)");
+  command->add_option("definition", o->request.definition,
+                      "name of a definition, or path of its file");
+  command->add_option("--budget", o->budget, "time for the search, e.g. 90s, 5m, 2h")
+      ->capture_default_str();
+  command->add_option("--evaluations", o->request.options.evaluations,
+                      "most candidates (default: as many as the time allows)");
+  command->add_option("--seed", o->request.options.seed,
+                      "seed of the tuner; the secret input seeds are always fresh");
+  command
+      ->add_option("--gate", o->request.options.final_gate,
+                   "trials for the winner: gate 59, accept 299, champion 459")
+      ->check(CLI::IsMember({"gate", "accept", "champion"}))
+      ->capture_default_str();
+  command->add_option("--workload", o->request.judging.workloads,
+                      "only these workloads: uuid prefix or axis=value (repeatable)");
+  command->add_option("--threads", o->request.judging.threads,
+                      "threads the kernel may use (default: the definition's)");
+  command->add_option("--least-window", o->least_window_ms,
+                      "least length of a timing window in ms (default: calibrated)");
   command->add_option("--resume", o->request.resume, "continue an interrupted run by its id");
-  command->add_flag("--no-peers", o->no_peers, "do not time peers (OpenBLAS, PyTorch) beside the winner");
-  command->add_flag("--allow-weak-sandbox", o->request.judging.allow_weak_sandbox, "run below the definition's sandbox tier; taints the verdict");
-  command->footer("  kernwright optimize softmax_f32 --budget 60s\n"
-                  "Ctrl-C stops the search cleanly; --resume continues it. Every probe is in the archive.");
+  command->add_flag("--no-peers", o->no_peers,
+                    "do not time peers (OpenBLAS, PyTorch) beside the winner");
+  command->add_flag("--allow-weak-sandbox", o->request.judging.allow_weak_sandbox,
+                    "run below the definition's sandbox tier; taints the verdict");
+  command->footer(
+      "  kernwright optimize softmax_f32 --budget 60s\n"
+      "Ctrl-C stops the search cleanly; --resume continues it. Every probe is in the archive.");
   command->callback([&context, o] {
     context.run = [&context, o]() -> int {
       const Result<double> seconds = parse_duration(o->budget);

@@ -14,7 +14,8 @@ void add_pack(CLI::App& app, Context& context) {
     std::string from, to, definition, entry, author, name;
   };
   auto o = std::make_shared<Options>();
-  CLI::App* pack = app.add_subcommand("pack", "make a solution.json from a folder with config.toml, or from sources");
+  CLI::App* pack = app.add_subcommand(
+      "pack", "make a solution.json from a folder with config.toml, or from sources");
   pack->add_option("from", o->from, "folder or source file")->required();
   pack->add_option("-o,--out", o->to, "solution.json to write")->required();
   pack->add_option("-d,--definition", o->definition, "definition, where config.toml does not say");
@@ -23,17 +24,25 @@ void add_pack(CLI::App& app, Context& context) {
   pack->add_option("--name", o->name, "name of the solution");
   pack->callback([&context, o] {
     context.run = [&context, o]() -> int {
-      const Result<Packed> packed = pack_to_file(o->from, o->to, {.name = o->name, .definition = o->definition, .author = o->author, .entry = o->entry});
+      const Result<Packed> packed = pack_to_file(
+          o->from, o->to,
+          {.name = o->name, .definition = o->definition, .author = o->author, .entry = o->entry});
       if (!packed)
         return report_error(context, packed.error());
       if (context.json)
-        fmt::print("{}\n", nlohmann::ordered_json{{"file", o->to}, {"name", packed->name}, {"sha1", packed->fib_hash}, {"sources", packed->sources}}.dump(2));
+        fmt::print("{}\n", nlohmann::ordered_json{{"file", o->to},
+                                                  {"name", packed->name},
+                                                  {"sha1", packed->fib_hash},
+                                                  {"sources", packed->sources}}
+                               .dump(2));
       else
-        fmt::print("wrote {}: `{}`, {} source file(s), FlashInfer-Bench hash {}\n", o->to, packed->name, packed->sources, packed->fib_hash);
+        fmt::print("wrote {}: `{}`, {} source file(s), FlashInfer-Bench hash {}\n", o->to,
+                   packed->name, packed->sources, packed->fib_hash);
       return holds;
     };
   });
-  CLI::App* unpack = app.add_subcommand("unpack", "write the sources of a solution.json into a folder");
+  CLI::App* unpack =
+      app.add_subcommand("unpack", "write the sources of a solution.json into a folder");
   unpack->add_option("from", o->from, "solution.json")->required();
   unpack->add_option("-o,--out", o->to, "folder")->required();
   unpack->callback([&context, o] {
@@ -42,7 +51,10 @@ void add_pack(CLI::App& app, Context& context) {
       if (!packed)
         return report_error(context, packed.error());
       if (context.json)
-        fmt::print("{}\n", nlohmann::ordered_json{{"folder", o->to}, {"name", packed->name}, {"sources", packed->sources}}.dump(2));
+        fmt::print("{}\n", nlohmann::ordered_json{{"folder", o->to},
+                                                  {"name", packed->name},
+                                                  {"sources", packed->sources}}
+                               .dump(2));
       else
         fmt::print("wrote {} file(s) of `{}` into {}\n", packed->sources, packed->name, o->to);
       return holds;

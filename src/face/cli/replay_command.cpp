@@ -14,7 +14,8 @@
 namespace kw::cli {
 
 void add_replay(CLI::App& app, Context& context) {
-  CLI::App* command = app.add_subcommand("replay", "judge an archived probe or record again and report drift");
+  CLI::App* command =
+      app.add_subcommand("replay", "judge an archived probe or record again and report drift");
   struct Options {
     std::string id, budget = "2m";
     ReplayOptions replay;
@@ -22,10 +23,13 @@ void add_replay(CLI::App& app, Context& context) {
   };
   auto o = std::make_shared<Options>();
   command->add_option("id", o->id, "record or probe id, or a unique prefix")->required();
-  command->add_option("--gate", o->replay.gate, "trials (default: as it was judged)")->check(CLI::IsMember({"smoke", "gate", "accept", "champion"}));
-  command->add_flag("--fresh", o->replay.fresh_seed, "fresh secret inputs instead of the revealed seed's");
+  command->add_option("--gate", o->replay.gate, "trials (default: as it was judged)")
+      ->check(CLI::IsMember({"smoke", "gate", "accept", "champion"}));
+  command->add_flag("--fresh", o->replay.fresh_seed,
+                    "fresh secret inputs instead of the revealed seed's");
   command->add_flag("--no-timing", o->no_timing, "correctness only");
-  command->add_option("--timing-budget", o->budget, "most time for each timing stage")->capture_default_str();
+  command->add_option("--timing-budget", o->budget, "most time for each timing stage")
+      ->capture_default_str();
   command->callback([&context, o] {
     context.run = [&context, o]() -> int {
       const Result<double> seconds = parse_duration(o->budget);
@@ -41,10 +45,15 @@ void add_replay(CLI::App& app, Context& context) {
       if (!done)
         return report_error(context, done.error());
       if (context.json) {
-        nlohmann::ordered_json out{{"drift", done->drift}, {"before", probe_to_json(done->before)}, {"after", probe_to_json(done->after)}};
-        fmt::print("{}\n", out.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
+        nlohmann::ordered_json out{{"drift", done->drift},
+                                   {"before", probe_to_json(done->before)},
+                                   {"after", probe_to_json(done->after)}};
+        fmt::print("{}\n",
+                   out.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
       } else {
-        fmt::print("{}\n", render_verdict(done->after.verdict, {.name = done->after.solution.name, .next_command = "", .colour = coloured()}));
+        fmt::print("{}\n", render_verdict(done->after.verdict, {.name = done->after.solution.name,
+                                                                .next_command = "",
+                                                                .colour = coloured()}));
         for (const std::string& d : done->drift)
           fmt::print("drift: {}\n", d);
         if (done->drift.empty())

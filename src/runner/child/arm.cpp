@@ -191,7 +191,8 @@ void run_arm(const Start& start, const Sandbox* sandbox) {
   if (request.has_object != 0)
     ::close(object_fd);
   if (sandbox != nullptr)
-    require(arm.shared, confine_for_serving(arm, request, *sandbox), "the final filter was refused");
+    require(arm.shared, confine_for_serving(arm, request, *sandbox),
+            "the final filter was refused");
   arm.shared->loaded = 1;
   doorbell::ring(arm.shared->done, protocol::loaded_sequence, arm.judge->sleeping);
   serve(arm);

@@ -48,7 +48,8 @@ bool decode_start(const std::string& bytes, std::vector<int> descriptors, Start&
 /// 0 or an errno value.
 int confine_before_threads(const protocol::StartRequest& request, const Sandbox& sandbox);
 int confine_for_loading(const protocol::StartRequest& request, const Sandbox& sandbox);
-int confine_for_serving(const Arm& arm, const protocol::StartRequest& request, const Sandbox& sandbox);
+int confine_for_serving(const Arm& arm, const protocol::StartRequest& request,
+                        const Sandbox& sandbox);
 
 /// prepare.cpp: the untimed phase of a call.
 void prepare_call(Arm& arm);

@@ -17,7 +17,6 @@
 namespace kw {
 namespace {
 
-
 class Judge {
  public:
   Judge(const ElfImage& image, const AdmitRules& rules, Admission& out)
@@ -108,7 +107,8 @@ class Judge {
     for (const Elf64_Phdr& p : image_.segments) {
       if (p.p_type != PT_LOAD || (p.p_flags & PF_W) == 0 || p.p_memsz == 0)
         continue;
-      const Range pages{p.p_vaddr / elf_page * elf_page, (p.p_vaddr + p.p_memsz + elf_page - 1) / elf_page * elf_page};
+      const Range pages{p.p_vaddr / elf_page * elf_page,
+                        (p.p_vaddr + p.p_memsz + elf_page - 1) / elf_page * elf_page};
       if (pages.begin >= relro.begin && pages.end <= relro.end)
         continue;
       name_state(p, relro);

@@ -30,11 +30,14 @@ double seconds_of(const std::function<void()>& work) {
 }
 
 /// Best rate of `threads` copies of work(thread, repetitions), in units per second all together.
-double best_rate(int threads, double units_per_repetition, const std::function<void(int, long)>& work) {
+double best_rate(int threads, double units_per_repetition,
+                 const std::function<void(int, long)>& work) {
   long repetitions = 1;
   double once = seconds_of([&] { work(0, repetitions); });
   while (once < sample_seconds / 2 && repetitions < (1L << 40)) {
-    repetitions = std::max(repetitions * 2, static_cast<long>(static_cast<double>(repetitions) * sample_seconds / std::max(once, 1e-9) * 0.8));
+    repetitions =
+        std::max(repetitions * 2, static_cast<long>(static_cast<double>(repetitions) *
+                                                    sample_seconds / std::max(once, 1e-9) * 0.8));
     once = seconds_of([&] { work(0, repetitions); });
   }
   double best = 0;
@@ -47,7 +50,8 @@ double best_rate(int threads, double units_per_repetition, const std::function<v
       gate.arrive_and_wait();
       if (thread == 0) {
         const double slowest = *std::max_element(elapsed.begin(), elapsed.end());
-        best = std::max(best, threads * units_per_repetition * static_cast<double>(repetitions) / slowest);
+        best = std::max(best, threads * units_per_repetition * static_cast<double>(repetitions) /
+                                  slowest);
       }
     }
   };
@@ -62,7 +66,8 @@ double best_rate(int threads, double units_per_repetition, const std::function<v
 class SharedBuffer {
  public:
   explicit SharedBuffer(std::size_t bytes) : bytes_(bytes) {
-    data_ = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+    data_ = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_POPULATE,
+                 -1, 0);
     KW_ASSERT(data_ != MAP_FAILED);
   }
   SharedBuffer(const SharedBuffer&) = delete;
@@ -79,8 +84,10 @@ struct Mix {
   int reads, writes;
 };
 
-BandwidthCeiling measure_bandwidth(const std::string& level, std::size_t footprint, Mix mix, int threads) {
-  BandwidthCeiling out{.level = level, .footprint = footprint, .reads = mix.reads, .writes = mix.writes};
+BandwidthCeiling measure_bandwidth(const std::string& level, std::size_t footprint, Mix mix,
+                                   int threads) {
+  BandwidthCeiling out{
+      .level = level, .footprint = footprint, .reads = mix.reads, .writes = mix.writes};
   const std::size_t streams = static_cast<std::size_t>(mix.reads + mix.writes);
   const std::size_t floats = footprint / streams / sizeof(float) / 64 * 64;
   std::vector<std::unique_ptr<SharedBuffer>> buffers;
@@ -106,12 +113,21 @@ BandwidthCeiling measure_bandwidth(const std::string& level, std::size_t footpri
 }
 
 nlohmann::ordered_json to_json(const Ceilings& c) {
-  nlohmann::ordered_json out{{"schema", schema_version}, {"cpu", c.cpu}, {"fma_f32_1", c.fma_f32_1}, {"fma_f32_all", c.fma_f32_all},
-                             {"fma_f32_256_1", c.fma_f32_256_1}, {"fma_f32_256_all", c.fma_f32_256_all},
+  nlohmann::ordered_json out{{"schema", schema_version},
+                             {"cpu", c.cpu},
+                             {"fma_f32_1", c.fma_f32_1},
+                             {"fma_f32_all", c.fma_f32_all},
+                             {"fma_f32_256_1", c.fma_f32_256_1},
+                             {"fma_f32_256_all", c.fma_f32_256_all},
                              {"bandwidth", nlohmann::ordered_json::array()}};
   for (const BandwidthCeiling& b : c.bandwidth)
-    out["bandwidth"].push_back({{"level", b.level}, {"footprint", b.footprint}, {"reads", b.reads}, {"writes", b.writes},
-                                {"plain_1", b.plain_1}, {"streaming_1", b.streaming_1}, {"plain_all", b.plain_all},
+    out["bandwidth"].push_back({{"level", b.level},
+                                {"footprint", b.footprint},
+                                {"reads", b.reads},
+                                {"writes", b.writes},
+                                {"plain_1", b.plain_1},
+                                {"streaming_1", b.streaming_1},
+                                {"plain_all", b.plain_all},
                                 {"streaming_all", b.streaming_all}});
   return out;
 }
@@ -126,8 +142,9 @@ bool from_json(const std::string& text, Ceilings& out) {
     out.fma_f32_1 = in.at("fma_f32_1"), out.fma_f32_all = in.at("fma_f32_all");
     out.fma_f32_256_1 = in.at("fma_f32_256_1"), out.fma_f32_256_all = in.at("fma_f32_256_all");
     for (const auto& b : in.at("bandwidth"))
-      out.bandwidth.push_back({b.at("level"), b.at("footprint"), b.at("reads"), b.at("writes"), b.at("plain_1"),
-                               b.at("streaming_1"), b.at("plain_all"), b.at("streaming_all")});
+      out.bandwidth.push_back({b.at("level"), b.at("footprint"), b.at("reads"), b.at("writes"),
+                               b.at("plain_1"), b.at("streaming_1"), b.at("plain_all"),
+                               b.at("streaming_all")});
     return out.fma_f32_1 > 0 && !out.bandwidth.empty();
   } catch (const nlohmann::json::exception&) {
     return false;
@@ -136,7 +153,9 @@ bool from_json(const std::string& text, Ceilings& out) {
 
 /// What one of all threads got on average when all ran: one alone can do at least that, also where
 /// its own measurement was disturbed.
-double mean_of_one(double all) { return all / std::max(1, cpu_info().online); }
+double mean_of_one(double all) {
+  return all / std::max(1, cpu_info().online);
+}
 
 } // namespace
 
@@ -148,7 +167,8 @@ double Ceilings::best_bandwidth(double bytes_read, double bytes_written, int thr
   // The smallest measured footprint that is not below half of this one: what fits a cache level
   // barely is faster there than the next level says.
   for (const BandwidthCeiling& b : bandwidth)
-    if (static_cast<double>(b.footprint) * 2 >= total / threads && (chosen == 0 || b.footprint < chosen))
+    if (static_cast<double>(b.footprint) * 2 >= total / threads &&
+        (chosen == 0 || b.footprint < chosen))
       chosen = b.footprint;
   if (chosen == 0)
     for (const BandwidthCeiling& b : bandwidth)
@@ -167,7 +187,8 @@ double Ceilings::best_bandwidth(double bytes_read, double bytes_written, int thr
   return best;
 }
 
-double Ceilings::floor_ns(double flops, double bytes_read, double bytes_written, int threads) const {
+double Ceilings::floor_ns(double flops, double bytes_read, double bytes_written,
+                          int threads) const {
   const double all = std::max(fma_f32_all, fma_f32_256_all);
   const double peak = threads > 1 ? all : std::max({fma_f32_1, fma_f32_256_1, mean_of_one(all)});
   const double rate = best_bandwidth(bytes_read, bytes_written, threads);
@@ -187,13 +208,16 @@ Ceilings measure_ceilings() {
   out.fma_f32_1 = best_rate(1, fma_flops(true), fma(true));
   out.fma_f32_all = threads > 1 ? best_rate(threads, fma_flops(true), fma(true)) : out.fma_f32_1;
   out.fma_f32_256_1 = best_rate(1, fma_flops(false), fma(false));
-  out.fma_f32_256_all = threads > 1 ? best_rate(threads, fma_flops(false), fma(false)) : out.fma_f32_256_1;
+  out.fma_f32_256_all =
+      threads > 1 ? best_rate(threads, fma_flops(false), fma(false)) : out.fma_f32_256_1;
 
   const std::size_t l1 = std::max<std::size_t>(cpu.cache_bytes(1), 32 << 10);
   const std::size_t l2 = std::max<std::size_t>(cpu.cache_bytes(2), 256 << 10);
   const std::size_t last = std::max(cpu.last_level_bytes(), l2);
-  // A virtual machine may report the host's whole last-level cache: cap what "memory" has to exceed.
-  const std::size_t memory = std::min<std::size_t>(std::max<std::size_t>(4 * last, 64 << 20), 256 << 20);
+  // A virtual machine may report the host's whole last-level cache: cap what "memory" has to
+  // exceed.
+  const std::size_t memory =
+      std::min<std::size_t>(std::max<std::size_t>(4 * last, 64 << 20), 256 << 20);
   const std::pair<std::string, std::size_t> levels[] = {
       {"L1", l1 / 2}, {"L2", l2 / 2}, {"L3", std::min(last / 2, 8 * l2)}, {"memory", memory}};
   constexpr Mix mixes[] = {{1, 0}, {2, 1}, {1, 1}, {0, 1}};
@@ -209,7 +233,8 @@ Result<Ceilings> stored_ceilings(const std::string& folder) {
   Ceilings stored;
   if (from_json(text, stored) && stored.cpu == cpu_info().describe())
     return stored;
-  return fail(ErrorKind::not_found, "the stored ceilings are of another machine or version", "run `kernwright doctor`", path);
+  return fail(ErrorKind::not_found, "the stored ceilings are of another machine or version",
+              "run `kernwright doctor`", path);
 }
 
 Ceilings best_of(const Ceilings& a, const Ceilings& b) {

@@ -14,15 +14,15 @@ namespace kw {
 /// Bandwidth of one footprint and read:write mix on a shared memory mapping (as kernels get), bytes
 /// moved per second, write-allocate not counted; the better of plain and non-temporal stores.
 struct BandwidthCeiling {
-  std::string level;        ///< "L1", "L2", "L3", "memory"
-  std::size_t footprint = 0; ///< bytes touched per pass and thread
-  int reads = 1, writes = 0; ///< mix, per element
+  std::string level;                       ///< "L1", "L2", "L3", "memory"
+  std::size_t footprint = 0;               ///< bytes touched per pass and thread
+  int reads = 1, writes = 0;               ///< mix, per element
   double plain_1 = 0, streaming_1 = 0;     ///< bytes/s, one thread; streaming = non-temporal stores
   double plain_all = 0, streaming_all = 0; ///< bytes/s, all threads together
 };
 
 struct Ceilings {
-  std::string cpu;             ///< model and cores they were measured on
+  std::string cpu;                       ///< model and cores they were measured on
   double fma_f32_1 = 0, fma_f32_all = 0; ///< FLOP/s, widest vectors, 2 per fused multiply-add
   double fma_f32_256_1 = 0, fma_f32_256_all = 0;
   std::vector<BandwidthCeiling> bandwidth;
@@ -31,7 +31,8 @@ struct Ceilings {
   /// it, so that the answer is an upper bound. 0 if nothing was measured.
   [[nodiscard]] double best_bandwidth(double bytes_read, double bytes_written, int threads) const;
   /// max(flops / peak, bytes / bandwidth) in ns; 0 if nothing was measured.
-  [[nodiscard]] double floor_ns(double flops, double bytes_read, double bytes_written, int threads) const;
+  [[nodiscard]] double floor_ns(double flops, double bytes_read, double bytes_written,
+                                int threads) const;
 };
 
 /// Takes about 5 s. Run it with nothing else on the machine.

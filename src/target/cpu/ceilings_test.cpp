@@ -12,7 +12,12 @@ Ceilings of(double one, double each_of_all) {
   const double all = each_of_all * cpu_info().online;
   Ceilings c;
   c.fma_f32_1 = c.fma_f32_256_1 = one, c.fma_f32_all = c.fma_f32_256_all = all;
-  c.bandwidth = {{.level = "L1", .footprint = 16 << 10, .reads = 1, .writes = 0, .plain_1 = one, .plain_all = all}};
+  c.bandwidth = {{.level = "L1",
+                  .footprint = 16 << 10,
+                  .reads = 1,
+                  .writes = 0,
+                  .plain_1 = one,
+                  .plain_all = all}};
   return c;
 }
 

@@ -22,12 +22,14 @@ void describe_failure(const BuildOutcome& outcome, TargetBuild& build) {
   build.finding = Finding::build;
   if (outcome.failure_kind == "timeout" || outcome.failure_kind == "memory") {
     build.finding = Finding::resource;
-    build.summary = fmt::format("the compiler ran out of {}", outcome.failure_kind == "timeout" ? "time" : "memory");
+    build.summary = fmt::format("the compiler ran out of {}",
+                                outcome.failure_kind == "timeout" ? "time" : "memory");
     build.details = {"remedy: less template or constexpr work, smaller constant tables"};
     return;
   }
-  build.summary = (outcome.failure_kind == "forbidden" ? "not allowed in a kernel: " : "does not compile: ") +
-                  first_error(outcome.diagnostics);
+  build.summary =
+      (outcome.failure_kind == "forbidden" ? "not allowed in a kernel: " : "does not compile: ") +
+      first_error(outcome.diagnostics);
 }
 
 } // namespace
@@ -47,7 +49,8 @@ Result<TargetBuild> CpuTarget::build(const Solution& solution, const Definition&
   build.options = builder_.flag_text(BuildMode::candidate);
   if (!accepts(solution)) {
     build.finding = Finding::build;
-    build.summary = fmt::format("the cpu target builds C++ solutions, not `{}`", solution.spec.language);
+    build.summary =
+        fmt::format("the cpu target builds C++ solutions, not `{}`", solution.spec.language);
     build.details = {"remedy: set spec.language to \"cpp\""};
     return build;
   }
@@ -67,21 +70,23 @@ Result<TargetBuild> CpuTarget::build(const Solution& solution, const Definition&
     return build;
   }
   KW_TRY(const std::string bytes, read_file(outcome.object_path));
-  KW_TRY(const Admission admission,
-         admit(std::as_bytes(std::span(bytes)), {.entry = build.entry, .sources = solution.sources}));
+  KW_TRY(const Admission admission, admit(std::as_bytes(std::span(bytes)),
+                                          {.entry = build.entry, .sources = solution.sources}));
   build.flags_raised = admission.flags;
   if (!admission.admitted()) {
     build.finding = Finding::admission;
     const Refusal& first = admission.refusals.front();
-    build.summary = fmt::format("not admitted: {}{}", first.where.empty() ? "" : first.where + ": ", first.message);
+    build.summary = fmt::format("not admitted: {}{}", first.where.empty() ? "" : first.where + ": ",
+                                first.message);
     for (const Refusal& r : admission.refusals)
-      build.details.push_back(fmt::format("{}{}{}", r.where.empty() ? "" : r.where + ": ", r.message,
-                                          r.remedy.empty() ? "" : "; " + r.remedy));
+      build.details.push_back(fmt::format("{}{}{}", r.where.empty() ? "" : r.where + ": ",
+                                          r.message, r.remedy.empty() ? "" : "; " + r.remedy));
     return build;
   }
   build.ok = true;
   build.object = outcome.object_path;
-  build.summary = fmt::format("{}, {:.0f} ms{}", build.compiler, build.ms, build.cached ? " (cached)" : "");
+  build.summary =
+      fmt::format("{}, {:.0f} ms{}", build.compiler, build.ms, build.cached ? " (cached)" : "");
   return build;
 }
 

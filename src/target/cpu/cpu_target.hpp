@@ -12,10 +12,13 @@ namespace kw {
 class CpuTarget final : public Target {
  public:
   /// `builder` must outlive the target; `include_dir` holds kernwright.h.
-  CpuTarget(Builder& builder, std::string include_dir) : builder_(builder), include_dir_(std::move(include_dir)) {}
+  CpuTarget(Builder& builder, std::string include_dir)
+      : builder_(builder), include_dir_(std::move(include_dir)) {}
 
   [[nodiscard]] std::string name() const override { return "cpu"; }
-  [[nodiscard]] bool accepts(const Solution& solution) const override { return solution.spec.language == "cpp"; }
+  [[nodiscard]] bool accepts(const Solution& solution) const override {
+    return solution.spec.language == "cpp";
+  }
   Result<TargetBuild> build(const Solution& solution, const Definition& definition) override;
 
  private:
