@@ -19,6 +19,10 @@ namespace {
 
 /// A screen must show this much before a gate is spent on it (the gate's own least effect).
 constexpr double worth_a_gate = 0.02;
+/// Windows of the search's own gates: the calibrated length is for claims.
+constexpr double search_window_ns = 4e6;
+/// The final gate and the confirmation may each take the search's budget, and never less than this.
+constexpr double least_final_seconds = 120;
 /// Share of the search time that one regime may take beyond its weight share, at least.
 constexpr double least_share = 0.1;
 
@@ -53,6 +57,8 @@ class Optimizer {
   Status try_config(RegimeSearch& search, const Config& config);
   Status judge_candidate(RegimeSearch& search, Subject& subject, Probe& probe, Observation& seen);
   Status finish();
+  Status place_baseline();
+  [[nodiscard]] RaceOptions final_race() const;
   Result<Subject> load_baseline();
   Result<Solution> assemble() const;
   void emit(RegimeSearch& search, Probe probe);
@@ -165,6 +171,9 @@ Status Optimizer::judge_candidate(RegimeSearch& search, Subject& subject, Probe&
   race.workloads = {search.regime->representative};
   race.windows = 1;
   race.gate.max_rounds = 40;
+  race.remember_self_test = true;
+  if (race.least_window_ns <= 0)
+    race.least_window_ns = search_window_ns;
   race.seconds = std::max(10.0, options_.seconds / 8);
   KW_CHECK(judge_.time(search.champion, subject, race, verdict));
   if (verdict.correctness.outcome == Outcome::fail)
@@ -276,7 +285,45 @@ Result<Solution> Optimizer::assemble() const {
   return instantiate_dispatch(judge_.definition(), branches);
 }
 
+/// Nothing beat the baseline: then what it is worth beside the peers is the answer.
+Status Optimizer::place_baseline() {
+  hooks_.note("no candidate beat the baseline by more than the gate's least effect: placing the "
+              "baseline beside its peers");
+  const Seed seed = fresh_seed();
+  Probe probe = recorder_.open(baseline_, seed);
+  probe.proposer = "baseline";
+  probe.hypothesis = "final; the baseline itself";
+  const auto began = std::chrono::steady_clock::now();
+  judge_.begin(seed);
+  KW_TRY(Subject subject, judge_.admit(baseline_, probe.verdict));
+  if (!subject.loaded())
+    return fail(ErrorKind::infrastructure,
+                "the baseline was usable before the search and is not now", "run again");
+  KW_CHECK(judge_.verify(subject, options_.final_gate, probe.verdict));
+  if (probe.verdict.correctness.outcome == Outcome::pass)
+    KW_CHECK(judge_.place(subject, options_.peers ? options_.peer_list : std::vector<PeerSpec>{},
+                          final_race(), probe.verdict));
+  conclude(probe.verdict, true);
+  probe.decision = "reject";
+  probe.reason = "the baseline itself: no candidate beat it";
+  probe.wall_ms = 1e3 * seconds_since(began);
+  KW_CHECK(recorder_.store(probe, subject.build, seed));
+  outcome_.champion = std::move(probe);
+  return {};
+}
+
+RaceOptions Optimizer::final_race() const {
+  RaceOptions race = options_.race;
+  race.gate.alpha_accept = std::min(race.gate.alpha_accept, options_.final_alpha);
+  if (race.seconds <= 0)
+    race.seconds = std::max(least_final_seconds, options_.seconds);
+  return race;
+}
+
 Status Optimizer::finish() {
+  if (std::all_of(searches_.begin(), searches_.end(),
+                  [](const RegimeSearch& s) { return s.champion_id.empty(); }))
+    return place_baseline();
   // Where nothing passed a gate, the best screened kernel stands in: the winner must cover every
   // workload, and the whole-solution gate refuses it if it loses anywhere.
   for (RegimeSearch& search : searches_)
@@ -284,12 +331,8 @@ Status Optimizer::finish() {
         !search.best && best != nullptr && best->observation.valid)
       search.best = best->config;
   const Result<Solution> assembled = assemble();
-  if (!assembled) {
-    if (assembled.error().kind != ErrorKind::not_found)
-      return fail(assembled.error());
-    hooks_.note("no candidate beat the baseline by more than the gate's least effect");
-    return {};
-  }
+  if (!assembled)
+    return fail(assembled.error());
   for (const RegimeSearch& search : searches_)
     if (!search.best) {
       hooks_.note(fmt::format(
@@ -309,17 +352,18 @@ Status Optimizer::finish() {
   for (const RegimeSearch& search : searches_)
     probe.hypothesis +=
         fmt::format("; {}: {}", search.regime->name, search.set->text(*search.best));
+  const RaceOptions race = final_race();
   const auto began = std::chrono::steady_clock::now();
   judge_.begin(seed);
   KW_TRY(Subject subject, judge_.admit(*assembled, probe.verdict));
   if (subject.loaded())
     KW_CHECK(judge_.verify(subject, options_.final_gate, probe.verdict));
   if (probe.verdict.correctness.outcome == Outcome::pass)
-    KW_CHECK(judge_.time(baseline, subject, options_.race, probe.verdict));
+    KW_CHECK(judge_.time(baseline, subject, race, probe.verdict));
   if (probe.verdict.merit.outcome == Outcome::pass)
     KW_CHECK(judge_.confirm(baseline, subject,
-                            options_.peers ? options_.peer_list : std::vector<PeerSpec>{},
-                            options_.race, probe.verdict));
+                            options_.peers ? options_.peer_list : std::vector<PeerSpec>{}, race,
+                            probe.verdict));
   conclude(probe.verdict, true);
   probe.decision = probe.verdict.accepted ? "promote" : "reject";
   probe.reason = probe.verdict.merit.summary.empty() ? probe.verdict.correctness.summary

@@ -24,7 +24,8 @@ struct OptimizeOptions {
   std::uint64_t seed = 0; ///< of the tuner
   int screen_rounds = 5;
   std::string final_gate = "accept";
-  RaceOptions race; ///< of the deciding gates
+  RaceOptions race;          ///< of the deciding gates
+  double final_alpha = 0.01; ///< of the whole winner's gate (alpha spending over attempts)
   bool peers = true;
   std::vector<PeerSpec> peer_list; ///< timed beside the winner when `peers`
 };

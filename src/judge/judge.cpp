@@ -74,6 +74,7 @@ Result<Judge> Judge::open(Definition definition, std::vector<Workload> workloads
     KW_TRY(BoundWorkload bound, bind_workload(definition, w, context.read_input));
     judge.workloads_.push_back(std::move(bound));
   }
+  join_twins(judge.workloads_);
   KW_TRY(Oracle oracle, prepare_oracle(definition, context.oracle));
   judge.oracle_ = std::make_unique<Oracle>(std::move(oracle));
 
@@ -86,6 +87,8 @@ Result<Judge> Judge::open(Definition definition, std::vector<Workload> workloads
   judge.session_ = std::make_unique<Session>(std::move(session));
 
   judge.oracle_->arm.output_capacity = most.oracle;
+  if (judge.oracle_->arm.kind == ArmKind::oracle)
+    judge.oracle_->arm.threads = context.workers;
   LoadReport report;
   KW_TRY(Arm arm, judge.session_->spawn(judge.oracle_->arm, report));
   if (report.end != CallEnd::returned)
@@ -94,8 +97,8 @@ Result<Judge> Judge::open(Definition definition, std::vector<Workload> workloads
                             end_word(report.end), report.detail),
                 "check the oracle's source: it must export its entries as extern \"C\"");
   judge.oracle_arm_ = std::make_unique<Arm>(std::move(arm));
-  judge.trials_ =
-      std::make_unique<TrialRunner>(*judge.session_, *judge.oracle_arm_, *judge.oracle_, Seed{});
+  judge.trials_ = std::make_unique<TrialRunner>(*judge.session_, *judge.oracle_arm_, *judge.oracle_,
+                                                Seed{}, context.workers);
   judge.definition_ = std::move(definition);
   judge.context_ = std::move(context);
   return judge;

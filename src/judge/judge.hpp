@@ -14,6 +14,7 @@
 #include "runner/session.hpp"
 #include "target/target.hpp"
 
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <string>
@@ -25,6 +26,7 @@ struct JudgeContext {
   Target* target = nullptr;
   SessionOptions session; ///< capacities are computed by the judge
   OracleContext oracle;
+  int workers = 1; ///< threads for drawing inputs, the oracle and comparing: all while no arm runs
   TensorReader read_input; ///< resolves safetensors inputs
   std::function<bool()> stop = [] { return false; };
   std::function<void(const std::string& stage, std::uint64_t done, std::uint64_t total)> progress =
@@ -71,6 +73,10 @@ class Judge {
   /// `peers` ride along on the same staged inputs.
   Status confirm(const Subject& baseline, const Subject& candidate,
                  const std::vector<PeerSpec>& peers, const RaceOptions& options, Verdict& verdict);
+  /// The baseline beside the peers where no candidate beat it: a confirmation against itself. Fills
+  /// verdict.times; merit stays unknown.
+  Status place(Subject& baseline, const std::vector<PeerSpec>& peers, const RaceOptions& options,
+               Verdict& verdict);
   /// Quick paired estimate for a search, no claim: median of ln(t_reference / t_candidate) over few
   /// rounds on one workload. A wrong output fills verdict.correctness and ends it.
   Result<double> screen(Subject& reference, Subject& candidate, std::size_t workload, int rounds,
@@ -102,6 +108,8 @@ class Judge {
   std::unique_ptr<Arm> oracle_arm_;
   std::unique_ptr<TrialRunner> trials_;
   std::optional<Calibration> calibration_;
+  std::optional<TimingEvidence> self_tested_; ///< the last self-test that found the machine fit
+  std::chrono::steady_clock::time_point self_tested_at_;
   std::uint64_t next_trial_ = 0;
 };
 

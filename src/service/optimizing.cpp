@@ -9,6 +9,7 @@
 #include "os/files.hpp"
 #include "report/render.hpp"
 #include "service/lease.hpp"
+#include "stats/e_gate.hpp"
 #include "target/cpu/ceilings.hpp"
 
 #include <algorithm>
@@ -132,8 +133,9 @@ void fill_workloads(const Judge& judge, const Probe& champion, const std::string
   for (const BoundWorkload& w : judge.workloads()) {
     ReportWorkload row;
     row.uuid = w.workload.uuid;
-    row.axes = w.axes_text;
-    row.weight = w.workload.weight;
+    row.axes =
+        w.twins.empty() ? w.axes_text : fmt::format("{} (x{})", w.axes_text, 1 + w.twins.size());
+    row.weight = w.timing_weight;
     for (const PairedTiming& p : from) {
       if (p.uuid != row.uuid || p.log_ratios.empty())
         continue;
@@ -207,6 +209,8 @@ Result<OptimizeResult> run_optimize(const Workspace& workspace, const OptimizeRe
 
   Recorder recorder(*archive, clock, bench.environment, bench.judge->definition());
   recorder.run = run.id;
+  KW_TRY(const std::uint64_t attempts, archive->attempts(run.definition));
+  options.final_alpha = std::min(options.final_alpha, spent_alpha(attempts + 1));
   options.race.warm = bench.judge->definition().ext.protocol != "cold";
   if (options.peers)
     options.peer_list = peers_of(bench.judge->definition());
