@@ -2,6 +2,7 @@
 #include "judge/judge.hpp"
 
 #include "judge/sampled.hpp"
+#include "os/parallel.hpp"
 #include "runner/layout.hpp"
 
 #include <algorithm>
@@ -122,6 +123,23 @@ void Judge::begin(const Seed& seed) {
 Result<Subject> Judge::admit(const Solution& solution, Verdict& verdict) {
   KW_TRY(TargetBuild build, context_.target->build(solution, definition_));
   return load(solution, std::move(build), verdict);
+}
+
+Result<std::vector<TargetBuild>> Judge::build(const std::vector<Solution>& solutions) {
+  std::vector<std::optional<Result<TargetBuild>>> built(solutions.size());
+  parallel_ranges(context_.workers, static_cast<std::int64_t>(solutions.size()), 1,
+                  [&](std::int64_t begin, std::int64_t end) {
+                    for (std::int64_t i = begin; i < end; ++i) {
+                      const auto at = static_cast<std::size_t>(i);
+                      built[at] = context_.target->build(solutions[at], definition_);
+                    }
+                  });
+  std::vector<TargetBuild> out;
+  for (std::optional<Result<TargetBuild>>& one : built) {
+    KW_TRY(TargetBuild build, std::move(*one));
+    out.push_back(std::move(build));
+  }
+  return out;
 }
 
 Result<Subject> Judge::load(const Solution& solution, TargetBuild built, Verdict& verdict) {

@@ -29,6 +29,8 @@ double distance(const BoundWorkload& w) {
 /// A single late stop in the calibration must not make windows of a second: work after `done` is
 /// also caught by the samples taken at once, so the window need not carry that alone.
 constexpr double most_window_ns = 20e6;
+/// ln ratio of two rounds below which a screen has seen enough.
+constexpr double hopelessly_behind = -0.05;
 constexpr std::size_t many_workloads = 4;
 constexpr double unfit_sigma = 0.10;
 /// Faster than this fraction of the physical floor is not a kernel, it is a bug in the evidence.
@@ -122,8 +124,8 @@ Status Judge::self_test(Subject& baseline, const RaceOptions& options, TimingEvi
   return {};
 }
 
-Result<double> Judge::screen(Subject& reference, Subject& candidate, std::size_t workload,
-                             int rounds, Verdict& verdict) {
+Result<ScreenReading> Judge::screen(Subject& reference, Subject& candidate, std::size_t workload,
+                                    int rounds, Verdict& verdict) {
   RaceOptions options;
   options.windows = 1;
   options.least_window_ns = 1e6;
@@ -134,19 +136,25 @@ Result<double> Judge::screen(Subject& reference, Subject& candidate, std::size_t
       {{"reference", reference.arm.get(), true}, {"candidate", candidate.arm.get(), false}},
       options);
   std::vector<double> ratios;
-  for (int i = -1; i < rounds; ++i) {
+  const auto hopeless = [&] {
+    return ratios.size() >= 2 &&
+           *std::max_element(ratios.begin(), ratios.end()) < hopelessly_behind;
+  };
+  for (int i = -1; i < rounds && !hopeless(); ++i) {
     KW_TRY(const RoundOutcome outcome, i < 0 ? race.warm_up() : race.round());
     verdict.trials += outcome.calls;
     if (outcome.failed != SIZE_MAX) {
       reject(verdict, outcome.failure);
-      return 0.0;
+      return ScreenReading{};
     }
     if (i < 0 && race.chosen().empty())
-      return 0.0; // too short to tell from outside: a tie
+      return ScreenReading{}; // too short to tell from outside: a tie
     if (i >= 0)
       ratios.push_back(combined_ratio(outcome, workloads_));
   }
-  return median(ratios);
+  return ScreenReading{.ahead = median(ratios),
+                       .least = *std::min_element(ratios.begin(), ratios.end()),
+                       .rounds = ratios.size()};
 }
 
 Status Judge::time(Subject& baseline, Subject& candidate, const RaceOptions& options,

@@ -20,7 +20,8 @@ BoundWorkload workload(const std::string& uuid, double m, double weight) {
 }
 
 TEST(Twins, TheFirstOfEqualShapesIsTimedForAll) {
-  std::vector<BoundWorkload> all{workload("a", 1, 2), workload("b", 4, 1), workload("c", 1, 3), workload("d", 1, 4)};
+  std::vector<BoundWorkload> all{workload("a", 1, 2), workload("b", 4, 1), workload("c", 1, 3),
+                                 workload("d", 1, 4)};
   join_twins(all);
   EXPECT_TRUE(all[0].timed);
   EXPECT_THAT(all[0].twins, ElementsAre("c", "d"));

@@ -74,7 +74,7 @@ Status options_from_json(const std::string& text, OptimizeOptions& o, JudgingOpt
   return {};
 }
 
-Result<std::vector<Probe>> earlier_probes(Archive& archive, const std::string& run) {
+Result<std::vector<Probe>> probes_of_run(Archive& archive, const std::string& run) {
   KW_TRY(const std::vector<ProbeRow> rows,
          archive.list_probes({.definition = {}, .run = run, .decision = {}, .limit = 0}));
   std::vector<Probe> out;
@@ -82,6 +82,24 @@ Result<std::vector<Probe>> earlier_probes(Archive& archive, const std::string& r
     KW_TRY(const ArchivedProbe stored, archive.get_probe(row.id));
     KW_TRY(Probe probe, decode_probe(stored.json));
     out.push_back(std::move(probe));
+  }
+  return out;
+}
+
+/// The newest search probes of other runs: their configurations are worth an early try.
+Result<std::vector<Probe>> probes_of_earlier_runs(Archive& archive, const Run& run) {
+  constexpr std::size_t newest = 300;
+  KW_TRY(const std::vector<ProbeRow> rows,
+         archive.list_probes(
+             {.definition = run.definition, .run = {}, .decision = {}, .limit = newest}));
+  std::vector<Probe> out;
+  for (const ProbeRow& row : rows) {
+    if (row.run.empty() || row.run == run.id || row.proposer != "tuner")
+      continue;
+    KW_TRY(const ArchivedProbe stored, archive.get_probe(row.id));
+    KW_TRY(Probe probe, decode_probe(stored.json));
+    if (probe.estimate)
+      out.push_back(std::move(probe));
   }
   return out;
 }
@@ -176,14 +194,14 @@ Result<OptimizeResult> run_optimize(const Workspace& workspace, const OptimizeRe
   OptimizeOptions options = request.options;
   JudgingOptions judging = request.judging;
   Run run;
-  std::vector<Probe> earlier;
+  KnownProbes known;
   if (!request.resume.empty()) {
     KW_TRY(run, archive->get_run(request.resume));
     if (run.state == "finished")
       return fail(ErrorKind::refused, fmt::format("run {} is finished", run.id),
                   "start a new run, or `kernwright replay` its record");
     KW_CHECK(options_from_json(run.options, options, judging));
-    KW_TRY(earlier, earlier_probes(*archive, run.id));
+    KW_TRY(known.same_run, probes_of_run(*archive, run.id));
   } else {
     run.definition = request.definition;
     run.options = options_json(options, judging).dump();
@@ -200,6 +218,7 @@ Result<OptimizeResult> run_optimize(const Workspace& workspace, const OptimizeRe
     (void)measured;
   }
   KW_TRY(const Bench bench, open_bench(workspace, task, judging));
+  KW_TRY(known.earlier_runs, probes_of_earlier_runs(*archive, run));
   run.state = "running";
   if (request.resume.empty()) {
     KW_TRY(run.id, archive->begin_run(run));
@@ -215,7 +234,7 @@ Result<OptimizeResult> run_optimize(const Workspace& workspace, const OptimizeRe
   if (options.peers)
     options.peer_list = peers_of(bench.judge->definition());
   Result<OptimizeOutcome> outcome =
-      optimize(*bench.judge, baseline, spaces, recorder, options, earlier, request.hooks);
+      optimize(*bench.judge, baseline, spaces, recorder, options, known, request.hooks);
   if (!outcome) {
     run.state = "interrupted";
     KW_CHECK(archive->update_run(run));
@@ -244,8 +263,8 @@ Result<OptimizeResult> run_optimize(const Workspace& workspace, const OptimizeRe
     report.options.push_back(
         {key, value.dump(), request.resume.empty() ? "command line or default" : "run " + run.id});
   report.baseline = baseline.name;
-  for (std::size_t i = 0; i < earlier.size(); ++i)
-    report.probes.push_back(report_probe(static_cast<int>(i) + 1, 0, earlier[i]));
+  for (std::size_t i = 0; i < known.same_run.size(); ++i)
+    report.probes.push_back(report_probe(static_cast<int>(i) + 1, 0, known.same_run[i]));
   for (const ProbeEvent& e : result.outcome.events)
     report.probes.push_back(report_probe(e.index, e.seconds, e.probe));
   if (result.outcome.champion) {
