@@ -12,6 +12,8 @@
 //   S'_vk        M_vk = G |g S_vk| + D_v |k_k|
 //   o_v          |scale| sum_k M_vk |q_k|; its rounding to bf16 is counted apart as 2^-8 |o_v|
 // Each also has a floor of 2^-102 (times u: 2^-126) for subnormal intermediate results.
+#include "kernwright.h"
+
 #include <cmath>
 #include <cstdint>
 #include <cstring>
@@ -91,6 +93,10 @@ void head(const double* q, const double* k, const std::uint16_t* v, const float*
   }
 }
 
+template <class F> void parallel(std::int64_t count, F f) {
+  kw_parallel_for(count, [](void* context, std::int64_t i) { (*static_cast<F*>(context))(i); }, &f);
+}
+
 } // namespace
 
 // q, k [B, 1, 4, D], v [B, 1, 8, D], state [B, 8, D, D], A_log, dt_bias [8], a, b [B, 1, 8]
@@ -98,7 +104,7 @@ extern "C" int oracle(const std::uint16_t* q, const std::uint16_t* k, const std:
                       const float* A_log, const std::uint16_t* a, const float* dt_bias, const std::uint16_t* b,
                       float scale, double* o, double* os, double* next, double* next_s, std::int64_t batch) {
   const double factor = scale == 0 ? 1 / std::sqrt(static_cast<double>(D)) : static_cast<double>(scale);
-  for (std::int64_t s = 0; s < batch; ++s)
+  parallel(batch, [&](std::int64_t s) {
     for (std::int64_t h = 0; h < value_heads; ++h) {
       const std::int64_t at = s * value_heads + h, shared = s * key_heads + h / (value_heads / key_heads);
       double query[D], key[D];
@@ -109,5 +115,6 @@ extern "C" int oracle(const std::uint16_t* q, const std::uint16_t* k, const std:
       head(query, key, v + at * D, state + at * D * D, gate, factor, o + at * D, os + at * D, next + at * D * D,
            next_s + at * D * D);
     }
+  });
   return 0;
 }

@@ -55,27 +55,41 @@ Lanes exp_lanes(Lanes x) {
   return p * a * b;
 }
 
-// How many of the positive terms e, whose sum is `total`, lie within half of 2^-24 total of one of four
-// probes: nearly all if there are few values (or hardly any spread), a few percent otherwise.
+std::int64_t near_to(const double* e, std::int64_t n, double probe, double near) {
+  Bits hits{};
+  std::int64_t i = 0, count = 0;
+  for (; i + W <= n; i += W) {
+    Lanes d;
+    std::memcpy(&d, e + i, sizeof d);
+    d -= probe;
+    hits -= (d <= near) & (d >= -near);
+  }
+  for (; i < n; ++i)
+    count += std::fabs(e[i] - probe) <= near;
+  for (std::int64_t l = 0; l < W; ++l)
+    count += hits[l];
+  return count;
+}
+
+// How many of the positive terms e, whose sum is `total`, lie within half of 2^-24 total of one of up to
+// 16 probes that are further apart than that: nearly all if there are few values, a few percent
+// otherwise. A value that half of the terms share escapes with probability 2^-16.
 double crowded(const double* e, std::int64_t n, double total) {
   const double near = 0x1p-25 * total;
-  double count = 0;
-  for (std::int64_t p = 0; p < 4; ++p) {
-    const double probe = e[(2 * p + 1) * n / 8];
-    Bits hits{};
-    std::int64_t i = 0;
-    for (; i + W <= n; i += W) {
-      Lanes d;
-      std::memcpy(&d, e + i, sizeof d);
-      d -= probe;
-      hits -= (d <= near) & (d >= -near);
-    }
-    for (; i < n; ++i)
-      count += std::fabs(e[i] - probe) <= near;
-    for (std::int64_t l = 0; l < W; ++l)
-      count += static_cast<double>(hits[l]);
+  double probes[16];
+  int distinct = 0;
+  std::int64_t count = 0;
+  for (std::int64_t p = 0; p < 16; ++p) {
+    const double probe = e[(2 * p + 1) * n / 32];
+    bool known = false;
+    for (int q = 0; q < distinct; ++q)
+      known |= std::fabs(probes[q] - probe) <= 2 * near;
+    if (known)
+      continue;
+    probes[distinct++] = probe;
+    count += near_to(e, n, probe, near);
   }
-  return count < static_cast<double>(n) ? count : static_cast<double>(n);
+  return static_cast<double>(count < n ? count : n);
 }
 
 double sum(Lanes v) {

@@ -109,8 +109,9 @@ class Archive {
   virtual Result<ArchivedProbe> get_probe(std::string_view id_or_prefix) = 0;
   /// Oldest first.
   virtual Result<std::vector<ProbeRow>> list_probes(const ProbeFilter& filter) = 0;
-  /// Timing gates taken for a definition (by name): attempt k + 1 comes next in alpha spending.
-  /// Probes that failed before timing could not win by luck and do not count.
+  /// Timing gates taken for a definition (by name) that stood for a claim, those inside a search
+  /// left out: attempt k + 1 comes next in alpha spending. Probes that failed before timing could
+  /// not win by luck and do not count.
   virtual Result<std::uint64_t> attempts(std::string_view definition) = 0;
   /// Every judgement of this very solution, oldest first: a numerical failure among them is sticky.
   virtual Result<std::vector<ProbeRow>> find_by_solution_hash(std::string_view definition_hash,

@@ -108,8 +108,23 @@ TEST_P(ArchiveLaws, FiltersAndLimits) {
   EXPECT_EQ(ids({.run = "0002"}), "p3 p4 p5 ");
   EXPECT_EQ(ids({.definition = "gemm", .run = "0002", .decision = "promote"}), "p4 ");
   EXPECT_EQ(ids({.limit = 2}), "p4 p5 ") << "the newest, oldest first";
-  EXPECT_EQ(must(archive->attempts("gemm")), 2u) << "p2 never reached the timing gate";
-  EXPECT_EQ(must(archive->attempts("softmax")), 3u);
+}
+
+TEST_P(ArchiveLaws, AttemptsAreTimedClaims) {
+  const auto put = [&](const std::string& id, const std::string& run, const std::string& hypothesis,
+                       bool timed) {
+    Probe probe = sample_probe(id);
+    probe.definition = "gemm";
+    probe.run = run, probe.hypothesis = hypothesis;
+    if (!timed)
+      probe.verdict.times.reset();
+    ASSERT_TRUE(archive->put_probe(probe, "{}"));
+  };
+  put("p0", "", "", true);
+  put("p1", "", "", false);               // never reached the timing gate
+  put("p2", "0001", "space=a R=4", true); // steers a search
+  put("p3", "0001", "final; all: space=a R=4", true);
+  EXPECT_EQ(must(archive->attempts("gemm")), 2u);
   EXPECT_EQ(must(archive->attempts("rope")), 0u);
 }
 

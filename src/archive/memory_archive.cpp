@@ -98,8 +98,10 @@ class MemoryArchive final : public Archive {
 
   Result<std::uint64_t> attempts(std::string_view definition) override {
     const std::lock_guard lock(mutex_);
-    return rows_where(
-               [&](const ProbeRow& row) { return row.timed && row.definition == definition; })
+    return rows_where([&](const ProbeRow& row) {
+             return row.timed && row.definition == definition &&
+                    (row.run.empty() || row.hypothesis.starts_with("final"));
+           })
         .size();
   }
 

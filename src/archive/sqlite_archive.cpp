@@ -132,7 +132,8 @@ class SqliteArchive final : public Archive {
   Result<std::uint64_t> attempts(std::string_view definition) override {
     const std::lock_guard lock(mutex_);
     KW_TRY(Statement count,
-           db_.prepare("SELECT count(*) FROM probes WHERE definition = ?1 AND timed = 1"));
+           db_.prepare("SELECT count(*) FROM probes WHERE definition = ?1 AND timed = 1 "
+                       "AND (run = '' OR hypothesis LIKE 'final%')"));
     KW_TRY([[maybe_unused]] const bool row, count.bind(definition).step());
     return static_cast<std::uint64_t>(count.integer(0));
   }

@@ -24,7 +24,8 @@ struct OptimizeOptions {
   std::uint64_t seed = 0; ///< of the tuner
   int screen_rounds = 5;
   std::string final_gate = "accept";
-  RaceOptions race; ///< of the deciding gates
+  RaceOptions race;          ///< of the deciding gates
+  double final_alpha = 0.01; ///< of the whole winner's gate (alpha spending over attempts)
   bool peers = true;
   std::vector<PeerSpec> peer_list; ///< timed beside the winner when `peers`
 };
@@ -58,11 +59,19 @@ struct OptimizeHooks {
   std::function<void(const std::string&)> note = [](const std::string&) {};
 };
 
-/// `earlier`: finished probes of the same run (resume); their results are told to the tuner instead
-/// of being measured again. Errors: no space, baseline that fails its own trials, infrastructure.
+/// What is known before the search begins.
+struct KnownProbes {
+  std::vector<Probe> same_run;     ///< resume: told to the tuner instead of being measured again
+  std::vector<Probe> earlier_runs; ///< of the same definition: good configurations are tried early
+};
+
+/// Seconds that one gate inside the search may take.
+[[nodiscard]] double gate_seconds(const OptimizeOptions& options);
+
+/// Errors: no space, baseline that fails its own trials, infrastructure.
 Result<OptimizeOutcome> optimize(Judge& judge, const Solution& baseline,
                                  const std::vector<LoadedSpace>& spaces, const Recorder& recorder,
-                                 const OptimizeOptions& options, const std::vector<Probe>& earlier,
+                                 const OptimizeOptions& options, const KnownProbes& known,
                                  const OptimizeHooks& hooks);
 
 } // namespace kw

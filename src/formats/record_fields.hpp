@@ -52,6 +52,7 @@ template <class V, Of<WorkloadTrials> R> void each(V& v, R& r) {
 }
 template <class V, Of<PairedTiming> R> void each(V& v, R& r) {
   v("uuid", r.uuid);
+  v.unless_empty("twins", r.twins);
   v("baseline", r.baseline);
   v("log_ratios", r.log_ratios);
   v("candidate_ns", r.candidate_ns);

@@ -71,7 +71,8 @@ const PairedTiming* timing_of(const Verdict& v, const std::string& uuid) {
     return nullptr;
   for (const auto* part : {&v.times->confirmation, &v.times->gate}) // reported figures first
     for (const PairedTiming& t : *part)
-      if (t.uuid == uuid && !t.candidate_ns.empty())
+      if ((t.uuid == uuid || std::ranges::find(t.twins, uuid) != t.twins.end()) &&
+          !t.candidate_ns.empty())
         return &t;
   return nullptr;
 }

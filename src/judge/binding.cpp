@@ -227,4 +227,34 @@ Result<BoundWorkload> bind_workload(const Definition& definition, const Workload
   return out;
 }
 
+namespace {
+
+bool all_drawn(const BoundWorkload& w) {
+  return std::all_of(w.inputs.begin(), w.inputs.end(),
+                     [](const BoundInput& i) { return i.fixed.empty(); });
+}
+
+bool same_calls(const BoundWorkload& a, const BoundWorkload& b) {
+  return a.axes == b.axes && all_drawn(a) && all_drawn(b) &&
+         std::equal(a.scalars.begin(), a.scalars.end(), b.scalars.begin(), b.scalars.end(),
+                    [](const BoundScalar& x, const BoundScalar& y) { return x.value == y.value; });
+}
+
+} // namespace
+
+void join_twins(std::vector<BoundWorkload>& workloads) {
+  for (std::size_t i = 0; i < workloads.size(); ++i) {
+    BoundWorkload& w = workloads[i];
+    w.timing_weight = w.workload.weight;
+    const auto first = std::find_if(
+        workloads.begin(), workloads.begin() + static_cast<std::ptrdiff_t>(i),
+        [&](const BoundWorkload& earlier) { return earlier.timed && same_calls(earlier, w); });
+    w.timed = first == workloads.begin() + static_cast<std::ptrdiff_t>(i);
+    if (w.timed)
+      continue;
+    first->twins.push_back(w.workload.uuid);
+    first->timing_weight += w.workload.weight;
+  }
+}
+
 } // namespace kw

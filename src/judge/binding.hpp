@@ -56,6 +56,11 @@ struct BoundWorkload {
   std::vector<Argument> arguments;
   double flops = 0, bytes_read = 0, bytes_written = 0;
   std::string axes_text; ///< "m=16"
+  /// Workloads whose calls cannot be told apart (equal shapes, everything drawn): the first of them
+  /// is timed for all, with the weight of all. `twins`: uuids of the others.
+  std::vector<std::string> twins;
+  double timing_weight = 1;
+  bool timed = true; ///< false: a twin of an earlier workload
 };
 
 /// `read_input` resolves a safetensors input to the tensor's bytes.
@@ -69,5 +74,8 @@ TolerancePolicy default_tolerance(DType dtype);
 /// Errors: an axis without a value, a shape that does not fit memory, an expression that fails.
 Result<BoundWorkload> bind_workload(const Definition& definition, const Workload& workload,
                                     const TensorReader& read_input);
+
+/// Fills twins, timing_weight and timed.
+void join_twins(std::vector<BoundWorkload>& workloads);
 
 } // namespace kw

@@ -2,6 +2,7 @@
 #include "judge/judge.hpp"
 
 #include "judge/sampled.hpp"
+#include "os/parallel.hpp"
 #include "runner/layout.hpp"
 
 #include <algorithm>
@@ -74,6 +75,7 @@ Result<Judge> Judge::open(Definition definition, std::vector<Workload> workloads
     KW_TRY(BoundWorkload bound, bind_workload(definition, w, context.read_input));
     judge.workloads_.push_back(std::move(bound));
   }
+  join_twins(judge.workloads_);
   KW_TRY(Oracle oracle, prepare_oracle(definition, context.oracle));
   judge.oracle_ = std::make_unique<Oracle>(std::move(oracle));
 
@@ -86,6 +88,8 @@ Result<Judge> Judge::open(Definition definition, std::vector<Workload> workloads
   judge.session_ = std::make_unique<Session>(std::move(session));
 
   judge.oracle_->arm.output_capacity = most.oracle;
+  if (judge.oracle_->arm.kind == ArmKind::oracle)
+    judge.oracle_->arm.threads = context.workers;
   LoadReport report;
   KW_TRY(Arm arm, judge.session_->spawn(judge.oracle_->arm, report));
   if (report.end != CallEnd::returned)
@@ -94,8 +98,8 @@ Result<Judge> Judge::open(Definition definition, std::vector<Workload> workloads
                             end_word(report.end), report.detail),
                 "check the oracle's source: it must export its entries as extern \"C\"");
   judge.oracle_arm_ = std::make_unique<Arm>(std::move(arm));
-  judge.trials_ =
-      std::make_unique<TrialRunner>(*judge.session_, *judge.oracle_arm_, *judge.oracle_, Seed{});
+  judge.trials_ = std::make_unique<TrialRunner>(*judge.session_, *judge.oracle_arm_, *judge.oracle_,
+                                                Seed{}, context.workers);
   judge.definition_ = std::move(definition);
   judge.context_ = std::move(context);
   return judge;
@@ -119,6 +123,23 @@ void Judge::begin(const Seed& seed) {
 Result<Subject> Judge::admit(const Solution& solution, Verdict& verdict) {
   KW_TRY(TargetBuild build, context_.target->build(solution, definition_));
   return load(solution, std::move(build), verdict);
+}
+
+Result<std::vector<TargetBuild>> Judge::build(const std::vector<Solution>& solutions) {
+  std::vector<std::optional<Result<TargetBuild>>> built(solutions.size());
+  parallel_ranges(context_.workers, static_cast<std::int64_t>(solutions.size()), 1,
+                  [&](std::int64_t begin, std::int64_t end) {
+                    for (std::int64_t i = begin; i < end; ++i) {
+                      const auto at = static_cast<std::size_t>(i);
+                      built[at] = context_.target->build(solutions[at], definition_);
+                    }
+                  });
+  std::vector<TargetBuild> out;
+  for (std::optional<Result<TargetBuild>>& one : built) {
+    KW_TRY(TargetBuild build, std::move(*one));
+    out.push_back(std::move(build));
+  }
+  return out;
 }
 
 Result<Subject> Judge::load(const Solution& solution, TargetBuild built, Verdict& verdict) {

@@ -14,6 +14,7 @@
 #include "runner/session.hpp"
 #include "target/target.hpp"
 
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <string>
@@ -25,6 +26,7 @@ struct JudgeContext {
   Target* target = nullptr;
   SessionOptions session; ///< capacities are computed by the judge
   OracleContext oracle;
+  int workers = 1; ///< threads for drawing inputs, the oracle and comparing: all while no arm runs
   TensorReader read_input; ///< resolves safetensors inputs
   std::function<bool()> stop = [] { return false; };
   std::function<void(const std::string& stage, std::uint64_t done, std::uint64_t total)> progress =
@@ -46,6 +48,13 @@ struct Subject {
   [[nodiscard]] bool loaded() const { return arm != nullptr; }
 };
 
+/// ln(t_reference / t_candidate) over a few rounds on one workload.
+struct ScreenReading {
+  double ahead = 0; ///< median
+  double least = 0; ///< smallest of a round
+  std::size_t rounds = 0;
+};
+
 class Judge {
  public:
   /// Errors: unusable definition or workload, oracle that does not build, sandbox below the
@@ -58,6 +67,8 @@ class Judge {
   void begin(const Seed& seed);
   /// Build, admission, load: fills verdict.build and verdict.sandbox.
   Result<Subject> admit(const Solution& solution, Verdict& verdict);
+  /// Builds several at once, on as many CPUs as the judge may use; for load().
+  Result<std::vector<TargetBuild>> build(const std::vector<Solution>& solutions);
   /// The same for something that was built already (builds may overlap with everything else).
   Result<Subject> load(const Solution& solution, TargetBuild build, Verdict& verdict);
   /// Runs the trials of a gate ("smoke", "gate", "accept", "champion"): fills verdict.correctness.
@@ -71,10 +82,14 @@ class Judge {
   /// `peers` ride along on the same staged inputs.
   Status confirm(const Subject& baseline, const Subject& candidate,
                  const std::vector<PeerSpec>& peers, const RaceOptions& options, Verdict& verdict);
-  /// Quick paired estimate for a search, no claim: median of ln(t_reference / t_candidate) over few
-  /// rounds on one workload. A wrong output fills verdict.correctness and ends it.
-  Result<double> screen(Subject& reference, Subject& candidate, std::size_t workload, int rounds,
-                        Verdict& verdict);
+  /// The baseline beside the peers where no candidate beat it: a confirmation against itself. Fills
+  /// verdict.times; merit stays unknown.
+  Status place(Subject& baseline, const std::vector<PeerSpec>& peers, const RaceOptions& options,
+               Verdict& verdict);
+  /// Quick paired estimate for a search, no claim. Ends early where the candidate is clearly
+  /// behind. A wrong output fills verdict.correctness and ends it.
+  Result<ScreenReading> screen(Subject& reference, Subject& candidate, std::size_t workload,
+                               int rounds, Verdict& verdict);
   /// The baseline against itself: is this machine fit for timing?
   Status self_test(Subject& baseline, const RaceOptions& options, TimingEvidence& evidence);
 
@@ -83,6 +98,7 @@ class Judge {
 
   [[nodiscard]] const Definition& definition() const { return definition_; }
   [[nodiscard]] const std::vector<BoundWorkload>& workloads() const { return workloads_; }
+  [[nodiscard]] int workers() const { return context_.workers; }
   [[nodiscard]] std::string tier() const { return session_->tier(); }
   [[nodiscard]] const Oracle& oracle() const { return *oracle_; }
   [[nodiscard]] const Costs& costs() const { return trials_->costs(); }
@@ -102,6 +118,8 @@ class Judge {
   std::unique_ptr<Arm> oracle_arm_;
   std::unique_ptr<TrialRunner> trials_;
   std::optional<Calibration> calibration_;
+  std::optional<TimingEvidence> self_tested_; ///< the last self-test that found the machine fit
+  std::chrono::steady_clock::time_point self_tested_at_;
   std::uint64_t next_trial_ = 0;
 };
 

@@ -35,7 +35,8 @@ Race::Race(TrialRunner& trials, const std::vector<BoundWorkload>& workloads,
   chosen_ = options_.workloads;
   if (chosen_.empty())
     for (std::size_t i = 0; i < workloads_.size(); ++i)
-      chosen_.push_back(i);
+      if (workloads_[i].timed)
+        chosen_.push_back(i);
   accounted_ns_.assign(contestants_.size(), 0);
   cpu_ns_.assign(contestants_.size(), 0);
   cpu_shares_.resize(contestants_.size());

@@ -24,8 +24,9 @@ struct RaceOptions {
   int most_calls = 160;       ///< per window: bounds the cost on tiny kernels
   int confirm_rounds = 21;    ///< over all process pairs
   int process_pairs = 3;
+  bool remember_self_test = false;    ///< an A/A result of the last minute will do
   double seconds = 0;                 ///< stop adding rounds after this long; 0 = no limit
-  std::vector<std::size_t> workloads; ///< which; empty = all
+  std::vector<std::size_t> workloads; ///< which; empty = all but twins
 };
 
 /// A call shorter than this is mostly doorbell (0.3-0.4 us) and cache weather: ratios of such calls

@@ -18,7 +18,7 @@ double log_ratio(const RoundTimes& times) {
 double combined_ratio(const RoundOutcome& outcome, const std::vector<BoundWorkload>& workloads) {
   double sum = 0, weight = 0;
   for (const RoundTimes& t : outcome.times) {
-    const double w = workloads[t.workload].workload.weight;
+    const double w = workloads[t.workload].timing_weight;
     sum += w * log_ratio(t);
     weight += w;
   }
@@ -42,7 +42,9 @@ void append_round(std::vector<PairedTiming>& all, const RoundOutcome& outcome,
       return p.uuid == workloads[t.workload].workload.uuid && p.baseline == baseline;
     });
     if (found == all.end()) {
-      all.push_back({.uuid = workloads[t.workload].workload.uuid, .baseline = baseline});
+      all.push_back({.uuid = workloads[t.workload].workload.uuid,
+                     .twins = workloads[t.workload].twins,
+                     .baseline = baseline});
       found = std::prev(all.end());
     }
     found->log_ratios.push_back(log_ratio(t));

@@ -15,9 +15,9 @@ using testing::HasSubstr;
 std::vector<BoundWorkload> two_workloads() {
   std::vector<BoundWorkload> out(2);
   out[0].workload.uuid = "small";
-  out[0].workload.weight = 1;
+  out[0].timing_weight = 1;
   out[1].workload.uuid = "large";
-  out[1].workload.weight = 3;
+  out[1].timing_weight = 3;
   return out;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "judge/trial.hpp"
 
+#include "os/parallel.hpp"
 #include "runner/poison.hpp"
 
 #include <algorithm>
@@ -8,10 +9,14 @@
 #include <cmath>
 #include <cstring>
 #include <fmt/format.h>
+#include <mutex>
 #include <numeric>
 
 namespace kw {
 namespace {
+
+/// Below this many elements a second thread costs more than it saves. Even, for two to a byte.
+constexpr std::int64_t elements_per_thread = 1 << 17;
 
 class Stopwatch {
  public:
@@ -54,6 +59,12 @@ std::vector<std::int64_t> coordinates(std::uint64_t flat, const std::vector<std:
     flat /= size;
   }
   return at;
+}
+
+/// The oracle's outputs are doubles on whole pages or their ends: aligned.
+std::span<const double> as_doubles(std::span<const std::byte> bytes) {
+  KW_ASSERT(reinterpret_cast<std::uintptr_t>(bytes.data()) % alignof(double) == 0);
+  return {reinterpret_cast<const double*>(bytes.data()), bytes.size() / sizeof(double)};
 }
 
 std::vector<double> doubles(std::span<const std::byte> bytes) {
@@ -152,6 +163,19 @@ std::chrono::milliseconds TrialRunner::call_limit(const BoundWorkload& workload)
   return std::chrono::milliseconds(static_cast<std::int64_t>(std::min(ms, 600'000.0)));
 }
 
+void TrialRunner::draw_input(const BoundInput& input, std::uint32_t index,
+                             std::span<std::byte> to) const {
+  const InputClass cls = class_for(input, key_.input_class);
+  std::int64_t elements = 1;
+  for (const std::int64_t extent : input.draw.shape)
+    elements *= extent;
+  parallel_ranges(workers_, elements, elements_per_thread,
+                  [&](std::int64_t begin, std::int64_t end) {
+                    draw_range(input.draw, cls, seed_, key_.trial, index, begin, end - begin,
+                               to.subspan(byte_size(input.draw.dtype, begin)));
+                  });
+}
+
 Status TrialRunner::stage(const BoundWorkload& workload, const TrialKey& key) {
   const Stopwatch watch(costs_["generate"]);
   workload_ = &workload;
@@ -166,8 +190,7 @@ Status TrialRunner::stage(const BoundWorkload& workload, const TrialKey& key) {
     if (!input.fixed.empty())
       std::memcpy(views[i].data(), input.fixed.data(), input.fixed.size());
     else
-      draw(input.draw, class_for(input, key.input_class), seed_, key.trial,
-           static_cast<std::uint32_t>(i), views[i]);
+      draw_input(input, static_cast<std::uint32_t>(i), views[i]);
   }
   scalars_.clear();
   for (std::size_t i = 0; i < workload.scalars.size(); ++i) {
@@ -236,6 +259,7 @@ Result<CallReport> TrialRunner::call_oracle(std::size_t entry, std::vector<Argum
   invocation.placement = key_.placement;
   invocation.canary_key = canary_key(seed_, key_.trial);
   invocation.warm = false;
+  invocation.in_place = true;
   invocation.timeout = std::chrono::minutes(10);
   KW_TRY(CallReport report, oracle_arm_.call(invocation));
   if (report.end != CallEnd::returned || report.return_code != 0)
@@ -274,10 +298,10 @@ Result<Expected> TrialRunner::expect(bool timed) {
   const std::size_t stride = oracle_.magnitudes ? 2 : 1;
   for (std::size_t i = 0; i < workload_->outputs.size(); ++i) {
     Expected::Tensor tensor;
-    tensor.y = doubles(report.outputs[i * stride]);
+    tensor.y = as_doubles(report.outputs[i * stride]);
     if (oracle_.magnitudes)
-      tensor.magnitude = doubles(report.outputs[i * stride + 1]);
-    expected.outputs.push_back(std::move(tensor));
+      tensor.magnitude = as_doubles(report.outputs[i * stride + 1]);
+    expected.outputs.push_back(tensor);
   }
   return expected;
 }
@@ -375,6 +399,32 @@ Bound TrialRunner::bound_for(const BoundOutput& output, const Expected::Tensor& 
   return bound;
 }
 
+/// A clean output is the rule: ranges are compared side by side, and only where one of them has
+/// something to say is the whole compared again, for the place and pattern of what is wrong.
+CompareResult TrialRunner::compare_all(const BoundOutput& output, std::span<const std::byte> got,
+                                       const Expected::Tensor& expected, const Bound& bound) const {
+  std::mutex mutex;
+  CompareResult all;
+  all.elements = expected.y.size();
+  parallel_ranges(
+      workers_, static_cast<std::int64_t>(all.elements), elements_per_thread,
+      [&](std::int64_t begin, std::int64_t end) {
+        const auto at = static_cast<std::size_t>(begin), n = static_cast<std::size_t>(end - begin);
+        const CompareResult part = compare(
+            output.dtype, got.subspan(byte_size(output.dtype, begin)), expected.y.subspan(at, n),
+            expected.magnitude.empty() ? expected.magnitude : expected.magnitude.subspan(at, n),
+            bound, output.row);
+        const std::lock_guard lock(mutex);
+        all.bad += part.bad;
+        all.max_abs = std::max(all.max_abs, part.max_abs);
+        all.max_rel = std::max(all.max_rel, part.max_rel);
+        all.max_eta = std::max(all.max_eta, part.max_eta);
+      });
+  return all.bad == 0
+             ? all
+             : compare(output.dtype, got, expected.y, expected.magnitude, bound, output.row);
+}
+
 TrialResult TrialRunner::check(const CallReport& report, const Expected& expected) const {
   TrialResult result;
   result.ns = report.ns;
@@ -405,8 +455,7 @@ TrialResult TrialRunner::check(const CallReport& report, const Expected& expecte
     const Bound bound = bound_for(output, expected.outputs[i], expected.sampled.has_value());
     const CompareResult c =
         expected.sampled ? compare_sampled(output, report.outputs[i], *expected.sampled, bound)
-                         : compare(output.dtype, report.outputs[i], expected.outputs[i].y,
-                                   expected.outputs[i].magnitude, bound, output.row);
+                         : compare_all(output, report.outputs[i], expected.outputs[i], bound);
     result.max_eta = std::max(result.max_eta, c.max_eta);
     result.max_abs = std::max(result.max_abs, c.max_abs);
     result.max_rel = std::max(result.max_rel, c.max_rel);

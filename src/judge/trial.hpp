@@ -13,6 +13,7 @@
 
 #include <cstdint>
 #include <map>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -39,10 +40,11 @@ struct TrialResult {
   bool worth_recheck = false; ///< the arm died: it must be spawned anew
 };
 
-/// Oracle values of the staged inputs. Lives in judge memory only.
+/// Oracle values of the staged inputs: views into the frozen oracle's own memory, which no other
+/// arm maps. Valid until the oracle is called again.
 struct Expected {
   struct Tensor {
-    std::vector<double> y, magnitude;
+    std::span<const double> y, magnitude;
   };
   std::vector<Tensor> outputs;
   std::optional<SampledExpectation> sampled; ///< instead of every element, for huge products
@@ -53,8 +55,9 @@ using Costs = std::map<std::string, double>;
 
 class TrialRunner {
  public:
-  TrialRunner(Session& session, Arm& oracle_arm, const Oracle& oracle, Seed seed)
-      : session_(session), oracle_arm_(oracle_arm), oracle_(oracle), seed_(seed) {}
+  TrialRunner(Session& session, Arm& oracle_arm, const Oracle& oracle, Seed seed, int workers)
+      : session_(session), oracle_arm_(oracle_arm), oracle_(oracle), seed_(seed),
+        workers_(workers) {}
 
   /// Draws and stages the inputs of (workload, key).
   Status stage(const BoundWorkload& workload, const TrialKey& key);
@@ -76,6 +79,10 @@ class TrialRunner {
   [[nodiscard]] static std::chrono::milliseconds call_limit(const BoundWorkload& workload);
 
  private:
+  void draw_input(const BoundInput& input, std::uint32_t index, std::span<std::byte> to) const;
+  [[nodiscard]] CompareResult compare_all(const BoundOutput& output, std::span<const std::byte> got,
+                                          const Expected::Tensor& expected,
+                                          const Bound& bound) const;
   Result<Expected> expect_sampled();
   [[nodiscard]] bool may_sample(double limit) const;
   Result<CallReport> call_oracle(std::size_t entry, std::vector<Argument> arguments,
@@ -88,6 +95,7 @@ class TrialRunner {
   Arm& oracle_arm_;
   const Oracle& oracle_;
   Seed seed_;
+  int workers_;
   const BoundWorkload* workload_ = nullptr;
   TrialKey key_;
   std::vector<double> scalars_;

@@ -70,6 +70,7 @@ struct WorkloadTrials {
 /// One arm of a paired comparison, per workload. Times in nanoseconds per call.
 struct PairedTiming {
   std::string uuid;
+  std::vector<std::string> twins;   ///< workloads whose calls are no different: timed by this one
   std::string baseline;             ///< name of the other arm
   std::vector<double> log_ratios;   ///< d_i = ln(t_baseline / t_candidate), one per round
   std::vector<double> candidate_ns; ///< per round: median of its windows

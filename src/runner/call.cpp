@@ -85,6 +85,11 @@ void flush_buffers(const Arm::State& arm) {
     flush_lines(arm.outputs.base() + output.offset, output.bytes);
 }
 
+void show_outputs(const Arm::State& arm, CallReport& report) {
+  for (const BufferSpan& output : arm.plan)
+    report.outputs.emplace_back(arm.outputs.base() + output.offset, output.bytes);
+}
+
 void copy_outputs(Arm::State& arm, CallReport& report) {
   arm.copies.resize(arm.plan.size());
   for (std::size_t i = 0; i < arm.plan.size(); ++i) {
@@ -136,7 +141,9 @@ std::string read_proc_file(const std::string& path) {
 
 Result<CallReport> call_arm(Arm::State& arm, const Invocation& invocation) {
   KW_CHECK(prepare_command(arm, invocation));
-  EarlySample sample{arm};
+  std::optional<EarlySample> sample;
+  if (!invocation.in_place)
+    sample.emplace(arm);
   const JudgePin pin{arm.core->options.cpu_judge};
   const ProcessClock cpu{arm.process.pid};
   const std::int64_t limit =
@@ -163,8 +170,8 @@ Result<CallReport> call_arm(Arm::State& arm, const Invocation& invocation) {
   ring(arm);
   waited = wait_for_done(arm, arm.sequence, go + limit);
   const std::int64_t done = monotonic_now_ns();
-  if (waited == Waited::done)
-    sample.take();
+  if (waited == Waited::done && sample)
+    sample->take();
   report.ns = static_cast<double>(done - go);
   if (waited != Waited::done) {
     give_up(arm, waited, invocation, report);
@@ -185,10 +192,13 @@ Result<CallReport> call_arm(Arm::State& arm, const Invocation& invocation) {
     report.cpu_ns = cpu_after - cpu_before;
 
   report.return_code = arm.shared->return_code;
-  copy_outputs(arm, report);
+  if (invocation.in_place)
+    show_outputs(arm, report);
+  else
+    copy_outputs(arm, report);
   check_canaries(arm, invocation.canary_key, report);
   check_cpu_state(*arm.shared, report);
-  if (const auto output = sample.first_difference()) {
+  if (const auto output = sample ? sample->first_difference() : std::nullopt) {
     report.stable_after_done = false;
     if (!report.state_detail.empty())
       report.state_detail += "; ";

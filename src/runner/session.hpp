@@ -69,6 +69,9 @@ struct Invocation {
   std::uint64_t canary_key = 0; ///< secret key of the slack pattern
   bool warm = true;             ///< the arm touches all inputs before the clock starts
   bool evict = false;           ///< cold protocol: flush buffers, workspace and TLB first (untimed)
+  /// Trusted arms: outputs are not copied but read where they are, and nobody looks for late
+  /// writes.
+  bool in_place = false;
   std::chrono::milliseconds timeout{10'000};
 };
 

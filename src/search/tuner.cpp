@@ -83,8 +83,8 @@ Tuner::Tuner(const SpaceSet& set, TunerOptions options)
 /// best on another shape or machine may be a trap here.
 void Tuner::plan_start() {
   constexpr std::size_t least_random = 5;
-  std::vector<Config> known = history_.set.seeds();
-  for (Config& config : diverse(history_.set, options_.prior))
+  std::vector<Config> known = diverse(history_.set, options_.prior);
+  for (Config& config : history_.set.seeds())
     known.push_back(std::move(config));
   std::size_t random = 0;
   for (Config& config : known) {

@@ -216,6 +216,7 @@ Result<Bench> open_bench(const Workspace& workspace, const Task& task,
     context.session.cpu_judge = 0;
     context.session.cpu_arm = 1;
   }
+  context.workers = options.shares_cpus ? 1 : cpu_info().online;
   context.oracle = {.builder = bench.builder.get(),
                     .include_dir = workspace.include_dir,
                     .scratch_dir = workspace.cache_dir + "/python"};

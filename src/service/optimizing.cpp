@@ -9,6 +9,7 @@
 #include "os/files.hpp"
 #include "report/render.hpp"
 #include "service/lease.hpp"
+#include "stats/e_gate.hpp"
 #include "target/cpu/ceilings.hpp"
 
 #include <algorithm>
@@ -87,7 +88,7 @@ Status options_from_json(const std::string& text, OptimizeOptions& o, JudgingOpt
   return {};
 }
 
-Result<std::vector<Probe>> earlier_probes(Archive& archive, const std::string& run) {
+Result<std::vector<Probe>> probes_of_run(Archive& archive, const std::string& run) {
   KW_TRY(const std::vector<ProbeRow> rows,
          archive.list_probes({.definition = {}, .run = run, .decision = {}, .limit = 0}));
   std::vector<Probe> out;
@@ -95,6 +96,24 @@ Result<std::vector<Probe>> earlier_probes(Archive& archive, const std::string& r
     KW_TRY(const ArchivedProbe stored, archive.get_probe(row.id));
     KW_TRY(Probe probe, decode_probe(stored.json));
     out.push_back(std::move(probe));
+  }
+  return out;
+}
+
+/// The newest search probes of other runs: their configurations are worth an early try.
+Result<std::vector<Probe>> probes_of_earlier_runs(Archive& archive, const Run& run) {
+  constexpr std::size_t newest = 300;
+  KW_TRY(const std::vector<ProbeRow> rows,
+         archive.list_probes(
+             {.definition = run.definition, .run = {}, .decision = {}, .limit = newest}));
+  std::vector<Probe> out;
+  for (const ProbeRow& row : rows) {
+    if (row.run.empty() || row.run == run.id || row.proposer != "tuner")
+      continue;
+    KW_TRY(const ArchivedProbe stored, archive.get_probe(row.id));
+    KW_TRY(Probe probe, decode_probe(stored.json));
+    if (probe.estimate)
+      out.push_back(std::move(probe));
   }
   return out;
 }
@@ -146,8 +165,9 @@ void fill_workloads(const Judge& judge, const Probe& champion, const std::string
   for (const BoundWorkload& w : judge.workloads()) {
     ReportWorkload row;
     row.uuid = w.workload.uuid;
-    row.axes = w.axes_text;
-    row.weight = w.workload.weight;
+    row.axes =
+        w.twins.empty() ? w.axes_text : fmt::format("{} (x{})", w.axes_text, 1 + w.twins.size());
+    row.weight = w.timing_weight;
     for (const PairedTiming& p : from) {
       if (p.uuid != row.uuid || p.log_ratios.empty())
         continue;
@@ -188,14 +208,14 @@ Result<OptimizeResult> run_optimize(const Workspace& workspace, const OptimizeRe
   OptimizeOptions options = request.options;
   JudgingOptions judging = request.judging;
   Run run;
-  std::vector<Probe> earlier;
+  KnownProbes known;
   if (!request.resume.empty()) {
     KW_TRY(run, archive->get_run(request.resume));
     if (run.state == "finished")
       return fail(ErrorKind::refused, fmt::format("run {} is finished", run.id),
                   "start a new run, or `kernwright replay` its record");
     KW_CHECK(options_from_json(run.options, options, judging));
-    KW_TRY(earlier, earlier_probes(*archive, run.id));
+    KW_TRY(known.same_run, probes_of_run(*archive, run.id));
   } else {
     run.definition = request.definition;
     run.options = options_json(options, judging).dump();
@@ -213,6 +233,7 @@ Result<OptimizeResult> run_optimize(const Workspace& workspace, const OptimizeRe
     (void)measured;
   }
   KW_TRY(const Bench bench, open_bench(workspace, task, judging));
+  KW_TRY(known.earlier_runs, probes_of_earlier_runs(*archive, run));
   run.state = "running";
   if (request.resume.empty()) {
     KW_TRY(run.id, archive->begin_run(run));
@@ -222,11 +243,13 @@ Result<OptimizeResult> run_optimize(const Workspace& workspace, const OptimizeRe
 
   Recorder recorder(*archive, clock, bench.environment, bench.judge->definition());
   recorder.run = run.id;
+  KW_TRY(const std::uint64_t attempts, archive->attempts(run.definition));
+  options.final_alpha = std::min(options.final_alpha, spent_alpha(attempts + 1));
   options.race.warm = bench.judge->definition().ext.protocol != "cold";
   if (options.peers)
     options.peer_list = peers_of(bench.judge->definition());
   Result<OptimizeOutcome> outcome =
-      optimize(*bench.judge, baseline, spaces, recorder, options, earlier, request.hooks);
+      optimize(*bench.judge, baseline, spaces, recorder, options, known, request.hooks);
   if (!outcome) {
     run.state = "interrupted";
     KW_CHECK(archive->update_run(run));
@@ -254,8 +277,8 @@ Result<OptimizeResult> run_optimize(const Workspace& workspace, const OptimizeRe
   for (const auto& [key, value] : resolved.items())
     report.options.push_back({key, value.dump(), origin_of(key, request)});
   report.baseline = baseline.name;
-  for (std::size_t i = 0; i < earlier.size(); ++i)
-    report.probes.push_back(report_probe(static_cast<int>(i) + 1, 0, earlier[i]));
+  for (std::size_t i = 0; i < known.same_run.size(); ++i)
+    report.probes.push_back(report_probe(static_cast<int>(i) + 1, 0, known.same_run[i]));
   for (const ProbeEvent& e : result.outcome.events)
     report.probes.push_back(report_probe(e.index, e.seconds, e.probe));
   if (result.outcome.champion) {

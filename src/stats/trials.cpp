@@ -9,6 +9,8 @@
 namespace kw {
 
 Result<GateSize> gate_size(std::string_view gate) {
+  if (gate == "glance")
+    return GateSize{2, 0, false};
   if (gate == "smoke")
     return GateSize{5, 0, false};
   if (gate == "gate")

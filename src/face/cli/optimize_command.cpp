@@ -82,6 +82,8 @@ void print_text(const OptimizeResult& result) {
   fmt::print("\n{}", render_verdict(champion.verdict, {.name = champion.solution.name,
                                                        .next_command = report.replay_command,
                                                        .colour = coloured()}));
+  if (!result.outcome.record && champion.proposer == "baseline")
+    fmt::print("\nno winner: `{}` stands, no candidate beat it\n", champion.solution.name);
   if (result.outcome.record)
     fmt::print("\npromoted  {}  {:.2f}x [{:.2f}, {:.2f}] vs {}   record {:.12}\n",
                champion.solution.name, result.outcome.record->speedup, result.outcome.record->low,

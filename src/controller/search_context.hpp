@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the parts of one optimize run share: its tools, its options, and the log of finished probes.
+#pragma once
+
+#include "controller/optimize.hpp"
+
+#include <chrono>
+#include <vector>
+
+namespace kw {
+
+using SteadyTime = std::chrono::steady_clock::time_point;
+
+inline double seconds_since(SteadyTime start) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+struct SearchContext {
+  Judge& judge;
+  const Solution& baseline;
+  const std::vector<LoadedSpace>& spaces;
+  const Recorder& recorder;
+  const OptimizeOptions& options;
+  const OptimizeHooks& hooks;
+  Bindings facts;
+  SteadyTime start = std::chrono::steady_clock::now();
+  int index = 0; ///< of the last probe
+  std::vector<ProbeEvent> events;
+};
+
+/// A process of its own for the baseline. Error: it does not build or load.
+Result<Subject> load_baseline(SearchContext& context);
+
+} // namespace kw
