@@ -7,7 +7,9 @@
 #include <filesystem>
 #include <fstream>
 #include <grp.h>
+#include <optional>
 #include <sys/wait.h>
+#include <thread>
 #include <unistd.h>
 
 namespace kw::e2e {
@@ -226,6 +228,13 @@ TEST(Sandbox, NothingSurvivesTheJudge) {
 // An arm is the init of its own pid namespace, and nobody is left to kill it but the kernel.
 TEST(Sandbox, NothingSurvivesTheJudgeWithoutItsZygote) {
   EXPECT_TRUE(arm_ends_with_the_judge(SIGKILL));
+}
+
+TEST(Sandbox, AnArmOutlivesTheThreadThatStartedIt) {
+  std::optional<OneKernel> k;
+  std::thread{[&k] { k.emplace(build("copied", doubling)); }}.join();
+  ::usleep(20'000);
+  EXPECT_EQ(k->call().end, CallEnd::returned);
 }
 
 // Living arms serve on, the next one is an error of ours, and the one after has a new zygote.
