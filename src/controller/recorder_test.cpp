@@ -213,16 +213,5 @@ TEST_F(RecorderTest, WhatWasNotStoredCannotBePromoted) {
   EXPECT_FALSE(recorder.promote(probe, "plain-c++"));
 }
 
-TEST_F(RecorderTest, WhatWasNotAcceptedMustNotBePromoted) {
-  testing::GTEST_FLAG(death_test_style) = "threadsafe";
-  Probe probe = judged();
-  store(probe);
-  probe.verdict.accepted = false;
-  EXPECT_DEATH((void)recorder.promote(probe, "plain-c++"), "accepted");
-  probe.verdict.accepted = true;
-  probe.verdict.times.reset();
-  EXPECT_DEATH((void)recorder.promote(probe, "plain-c++"), "times");
-}
-
 } // namespace
 } // namespace kw
