@@ -2,6 +2,7 @@
 #include "formats/loading.hpp"
 
 #include "base/json.hpp"
+#include "base/strings.hpp"
 #include "formats/solution_json.hpp"
 #include "formats/trace_json.hpp"
 #include "os/files.hpp"
@@ -135,8 +136,14 @@ void read_sources(Definition& d, std::string_view text, Severity missing, Issues
     if (name.empty() || !into.empty())
       return;
     auto content = read_file(join_path(d.folder, name), max_side_source);
-    if (content) {
+    if (content && is_utf8(*content)) {
       into = std::move(*content);
+      return;
+    }
+    if (content) {
+      issues.push_back({Severity::error,
+                        {ErrorKind::invalid_input, fmt::format("`{}` is not UTF-8 text", name),
+                         "save the file as UTF-8", locate(source, pointer)}});
       return;
     }
     Error e = std::move(content.error());

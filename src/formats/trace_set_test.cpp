@@ -136,6 +136,17 @@ TEST(OperatorFolder, MissingFilesAreNamed) {
   EXPECT_THAT(all_issues(golden("operator_folder") + "/add_one/oracle.cpp"), HasSubstr("failed"));
 }
 
+TEST(OperatorFolder, SourcesAreUtf8) {
+  auto dir = TempDir::create();
+  const std::string root = copy_of(*dir, "operator_folder");
+  ASSERT_TRUE(
+      write_file_atomic(root + "/add_one/reference.py", "# caf\xe9\ndef run(x):\n    return x\n"));
+  ASSERT_TRUE(write_file_atomic(root + "/add_one/oracle.cpp", "// caf\xe9\n"));
+  const std::string issues = all_issues(root);
+  EXPECT_THAT(issues, HasSubstr("`reference.py` is not UTF-8 text | save the file as UTF-8"));
+  EXPECT_THAT(issues, HasSubstr("`oracle.cpp` is not UTF-8 text"));
+}
+
 TEST(LoadAny, RecognisesSingleFilesAndSaysWhatItCannotRead) {
   EXPECT_EQ(load_any(golden("trace_set/definitions/ew/scale_add_n.json"))->set.definitions.size(),
             1u);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "oracle/python_stub.hpp"
 
+#include "base/strings.hpp"
+
 #include <algorithm>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -8,7 +10,7 @@
 namespace kw {
 namespace {
 
-/// Python literal of a text: JSON strings are Python strings.
+/// Python literal of UTF-8 text: JSON strings are Python strings.
 std::string literal(const std::string& text) {
   return nlohmann::json(text).dump();
 }
@@ -62,6 +64,10 @@ def _decode(array, dtype):
 Result<PythonStub> make_python_stub(const Definition& definition, const std::string& user_text,
                                     const std::string& function, PythonRole role,
                                     const std::vector<std::string>& torch_dtypes) {
+  if (!is_utf8(user_text))
+    return fail(ErrorKind::invalid_input,
+                fmt::format("the Python text of `{}` is not UTF-8", definition.name),
+                "save the file as UTF-8");
   PythonStub stub;
   stub.torch = mentions_torch(user_text);
   stub.entry = "_kernwright_entry";

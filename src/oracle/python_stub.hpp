@@ -19,11 +19,11 @@ struct PythonStub {
   std::string text;
   std::string entry;  ///< function the arm calls
   bool torch = false; ///< the text imports torch
-  std::string upcast; ///< dtypes that arrive as float32 because torch lacks them, "" = none
+  std::string upcast; ///< inputs whose dtype the framework lacks: they arrive as float32
 };
 
 /// `torch_dtypes`: what the installed torch has. Errors: an input of a dtype that neither framework
-/// carries (float4).
+/// carries (float4); a text that is not UTF-8.
 Result<PythonStub> make_python_stub(const Definition& definition, const std::string& user_text,
                                     const std::string& function, PythonRole role,
                                     const std::vector<std::string>& torch_dtypes);

@@ -10,11 +10,30 @@
 #include "runner/shared_memory.hpp"
 
 #include <cstdint>
+#include <future>
+#include <memory>
+#include <thread>
 #include <vector>
 
 namespace kw {
 
-/// The zygote process and the socket to it. Ends with this object.
+/// The thread that starts the zygote and stays as long as that is wanted. The kernel takes it for
+/// the parent of the zygote and of every arm: when it ends, by whatever end of the judge, the arms
+/// are killed (confine_before_threads), zygote or no zygote. Any other thread might end too early.
+class ParentThread {
+ public:
+  static Result<std::unique_ptr<ParentThread>> start(const SpawnSpec& child, Spawned& started);
+  ParentThread(const ParentThread&) = delete;
+  ParentThread& operator=(const ParentThread&) = delete;
+  ~ParentThread();
+
+ private:
+  ParentThread() = default;
+  std::promise<void> end_;
+  std::thread thread_;
+};
+
+/// The zygote process and the socket to it. Ends with this object, and its arms with it.
 class Zygote {
  public:
   /// Returns while the process still starts up; the first request waits for it.
@@ -31,6 +50,7 @@ class Zygote {
   Zygote() = default;
   Status wait_until_ready();
   std::optional<SandboxCgroup> cgroup_; ///< goes last: it is empty by then
+  std::unique_ptr<ParentThread> parent_;
   UniqueFd socket_;
   Spawned process_;
   bool ready_ = false;

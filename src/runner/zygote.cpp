@@ -5,14 +5,23 @@
 #include "os/sandbox_freeze.hpp"
 #include "os/system_error.hpp"
 
+#include <cerrno>
+#include <csignal>
 #include <cstring>
 #include <poll.h>
 #include <sys/socket.h>
+#include <system_error>
 
 namespace kw {
 namespace {
 
 constexpr int reply_timeout_ms = 5000;
+
+/// What a dead zygote looks like depends on the moment: an empty read, a reset, a broken pipe.
+tl::unexpected<Error> fail_ended() {
+  return fail(ErrorKind::infrastructure, "the runner ended unexpectedly",
+              "run `kernwright doctor`; kernwright and kernwright-runner must be of one build");
+}
 
 /// One reply; a silent or dead zygote is an infrastructure error.
 Result<wire::Packet> receive_reply(int socket) {
@@ -21,11 +30,11 @@ Result<wire::Packet> receive_reply(int socket) {
     return fail(ErrorKind::infrastructure, "the runner does not answer",
                 "the machine may be overloaded; run the command again");
   wire::Packet packet;
-  if (const int error = wire::receive(socket, sizeof(protocol::StartReply), packet); error != 0)
+  const int error = wire::receive(socket, sizeof(protocol::StartReply), packet);
+  if (error != 0 && error != ECONNRESET)
     return fail(system_error(error, "hear from the runner"));
-  if (packet.bytes.size() != sizeof(protocol::StartReply))
-    return fail(ErrorKind::infrastructure, "the runner ended unexpectedly",
-                "run `kernwright doctor`; kernwright and kernwright-runner must be of one build");
+  if (error != 0 || packet.bytes.size() != sizeof(protocol::StartReply))
+    return fail_ended();
   return packet;
 }
 
@@ -36,6 +45,31 @@ protocol::StartReply reply_of(const wire::Packet& packet) {
 }
 
 } // namespace
+
+Result<std::unique_ptr<ParentThread>> ParentThread::start(const SpawnSpec& child,
+                                                          Spawned& started) {
+  std::unique_ptr<ParentThread> parent{new ParentThread};
+  std::promise<Result<Spawned>> born;
+  try {
+    parent->thread_ = std::thread([&born, &child, end = parent->end_.get_future()] {
+      born.set_value(spawn(child));
+      sigset_t all;
+      ::sigfillset(&all); // only now: the child inherits the mask
+      ::pthread_sigmask(SIG_SETMASK, &all, nullptr);
+      end.wait();
+    });
+  } catch (const std::system_error& e) {
+    return fail(system_error(e.code().value(), "start a thread for the runner"));
+  }
+  KW_TRY(started, born.get_future().get());
+  return parent;
+}
+
+ParentThread::~ParentThread() {
+  end_.set_value();
+  if (thread_.joinable())
+    thread_.join();
+}
 
 Result<Zygote> Zygote::start(const std::string& runner, std::uint32_t confine, bool cgroup) {
   int ends[2] = {-1, -1};
@@ -50,7 +84,7 @@ Result<Zygote> Zygote::start(const std::string& runner, std::uint32_t confine, b
   spec.inherit = {other.get()};
   spec.die_with_parent =
       false; // tied to the socket instead: the starting thread may well end first
-  KW_TRY(zygote.process_, spawn(spec));
+  KW_TRY(zygote.parent_, ParentThread::start(spec, zygote.process_));
   if (cgroup) {
     // Shared memory is charged to the judge, who touches it first: this is scratch and stacks.
     KW_TRY(zygote.cgroup_, SandboxCgroup::create(std::uint64_t{4} << 30, 4096));
@@ -82,8 +116,10 @@ Status Zygote::wait_until_ready() {
 
 Result<Spawned> Zygote::request(const std::string& message, std::span<const int> descriptors) {
   KW_CHECK(wait_until_ready());
-  if (const int error = wire::send(socket_.get(), std::as_bytes(std::span{message}), descriptors);
-      error != 0)
+  const int error = wire::send(socket_.get(), std::as_bytes(std::span{message}), descriptors);
+  if (error == EPIPE || error == ECONNRESET)
+    return fail_ended();
+  if (error != 0)
     return fail(system_error(error, "ask the runner for a process"));
   KW_TRY(const wire::Packet packet, receive_reply(socket_.get()));
   Spawned arm;

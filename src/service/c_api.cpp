@@ -34,6 +34,12 @@ std::string c_type(DType t) {
   }
 }
 
+/// Scalars travel in registers: every narrow float as a float, every integer in a whole one
+/// (docs/abi.md).
+std::string c_scalar_type(DType t) {
+  return t == DType::float64 ? "double" : is_float(t) ? "float" : "int64_t";
+}
+
 std::string torch_type(DType t) {
   return t == DType::boolean ? "torch.bool" : fmt::format("torch.{}", name(t));
 }
@@ -225,7 +231,7 @@ std::string c_parameters(const Definition& definition) {
   std::string out;
   const auto add = [&](const std::string& text) { out += (out.empty() ? "" : ", ") + text; };
   for (const TensorSpec& t : definition.inputs)
-    add(t.is_scalar() ? fmt::format("{} {}", c_type(t.dtype), t.name)
+    add(t.is_scalar() ? fmt::format("{} {}", c_scalar_type(t.dtype), t.name)
                       : fmt::format("const {}* {}", c_type(t.dtype), t.name));
   for (const TensorSpec& t : definition.outputs)
     add(fmt::format("{}* {}", c_type(t.dtype), t.name));

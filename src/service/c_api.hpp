@@ -21,8 +21,9 @@ struct ShippedLibrary {
 Result<ShippedLibrary> make_library(const Workspace& workspace, const Definition& definition,
                                     const Probe& probe);
 
-/// C parameter list of an entry, e.g. "const float* x, float* y, int64_t rows". bfloat16 and
-/// float16 are uint16_t bit patterns, fp8 uint8_t.
+/// C parameter list of an entry, e.g. "const float* x, float* y, int64_t rows". Tensors
+/// of bfloat16 and float16 are uint16_t bit patterns, of fp8 uint8_t; scalars are double, float or
+/// int64_t.
 [[nodiscard]] std::string c_parameters(const Definition& definition);
 
 } // namespace kw

@@ -122,6 +122,7 @@ class OneKernel {
 
   Arm& arm() { return *arm_; }
   Session& session() { return session_; }
+  [[nodiscard]] const ArmSpec& spec() const { return spec_; }
 
   LoadReport load;
   Invocation invocation;

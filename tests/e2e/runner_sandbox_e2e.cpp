@@ -2,9 +2,14 @@
 // What a kernel tries and must not be able to do, in every tier this machine can play.
 #include "runner_fixture.hpp"
 
+#include <chrono>
 #include <csignal>
+#include <filesystem>
+#include <fstream>
 #include <grp.h>
+#include <optional>
 #include <sys/wait.h>
+#include <thread>
 #include <unistd.h>
 
 namespace kw::e2e {
@@ -152,13 +157,34 @@ TEST(Sandbox, WorksForAnOrdinaryUser) {
   EXPECT_EQ(WEXITSTATUS(status), 0);
 }
 
-TEST(Sandbox, NothingSurvivesTheJudge) {
+/// Children of all threads of a process.
+std::vector<pid_t> children_of(pid_t parent) {
+  std::vector<pid_t> found;
+  const std::string tasks = "/proc/" + std::to_string(parent) + "/task";
+  for (const auto& task : std::filesystem::directory_iterator(tasks)) {
+    std::ifstream list{task.path() / "children"};
+    for (pid_t child = 0; list >> child;)
+      found.push_back(child);
+  }
+  return found;
+}
+
+/// Whoever inherits it may take its time to reap: a zombie counts as gone.
+bool is_gone(pid_t pid) {
+  std::ifstream file{"/proc/" + std::to_string(pid) + "/stat"};
+  const std::string stat{std::istreambuf_iterator<char>{file}, {}};
+  return stat.empty() || stat.find(") Z") != std::string::npos;
+}
+
+/// Starts a judge whose kernel hangs, sends `signal` to all its children but the arm, then kills
+/// the judge. Whether the arm is gone soon.
+bool arm_ends_with_the_judge(int signal) {
   const std::string object =
       build("hang", "API int f(const float*, float*, i64) { for (;;) asm volatile(\"\"); }");
   int channel[2];
-  ASSERT_EQ(::pipe(channel), 0);
+  EXPECT_EQ(::pipe(channel), 0);
   const pid_t judge = ::fork();
-  ASSERT_GE(judge, 0);
+  EXPECT_GE(judge, 0);
   if (judge == 0) {
     OneKernel k{object};
     const int pid = k.arm().pid();
@@ -169,30 +195,74 @@ TEST(Sandbox, NothingSurvivesTheJudge) {
     ::_exit(0);
   }
   int arm = 0;
-  ASSERT_EQ(::read(channel[0], &arm, sizeof arm), static_cast<ssize_t>(sizeof arm));
+  EXPECT_EQ(::read(channel[0], &arm, sizeof arm), static_cast<ssize_t>(sizeof arm));
   ::usleep(50'000); // the kernel loops by now
-  ASSERT_EQ(::kill(arm, 0), 0);
-  // A polite signal to everything of ours first (pkill): the zygote must outlive it, or nobody is
-  // left to end arms that are the init of their namespace.
-  const std::string task = std::to_string(judge);
-  std::ifstream children{"/proc/" + task + "/task/" + task + "/children"};
-  for (pid_t child = 0; children >> child;)
-    ::kill(child, SIGTERM);
+  EXPECT_EQ(::kill(arm, 0), 0);
+  int signalled = 0;
+  for (const pid_t child : children_of(judge))
+    if (child != arm)
+      signalled += ::kill(child, signal) == 0 ? 1 : 0;
+  EXPECT_EQ(signalled, 1) << "the zygote";
   ::usleep(20'000);
+  EXPECT_FALSE(is_gone(arm)) << "it ends with the judge, not before";
   ::kill(judge, SIGKILL);
   int status = 0;
   ::waitpid(judge, &status, 0);
   bool gone = false;
   for (int i = 0; i < 200 && !gone; ++i) {
     ::usleep(10'000);
-    // Whoever inherits it may take its time to reap: a zombie counts as gone.
-    std::ifstream file{"/proc/" + std::to_string(arm) + "/stat"};
-    const std::string stat{std::istreambuf_iterator<char>{file}, {}};
-    gone = stat.empty() || stat.find(") Z") != std::string::npos;
+    gone = is_gone(arm);
   }
-  EXPECT_TRUE(gone);
+  if (!gone)
+    ::kill(arm, SIGKILL);
   ::close(channel[0]);
   ::close(channel[1]);
+  return gone;
+}
+
+// A polite signal to everything of ours first (pkill): the zygote must outlive it.
+TEST(Sandbox, NothingSurvivesTheJudge) {
+  EXPECT_TRUE(arm_ends_with_the_judge(SIGTERM));
+}
+
+// An arm is the init of its own pid namespace, and nobody is left to kill it but the kernel.
+TEST(Sandbox, NothingSurvivesTheJudgeWithoutItsZygote) {
+  EXPECT_TRUE(arm_ends_with_the_judge(SIGKILL));
+}
+
+TEST(Sandbox, AnArmOutlivesTheThreadThatStartedIt) {
+  std::optional<OneKernel> k;
+  std::thread{[&k] { k.emplace(build("copied", doubling)); }}.join();
+  ::usleep(20'000);
+  EXPECT_EQ(k->call().end, CallEnd::returned);
+}
+
+// Living arms serve on, the next one is an error of ours, and the one after has a new zygote.
+TEST(Sandbox, TheZygotesDeathIsAnErrorOfOursOnce) {
+  OneKernel k{build("zygote", "API int f(const float* x, float* y, i64 n) {\n"
+                              "  for (i64 i = 0; i < n; ++i) y[i] = x[i];\n  return 0;\n}")};
+  ASSERT_EQ(k.call().end, CallEnd::returned);
+  int killed = 0;
+  for (const pid_t child : children_of(::getpid()))
+    if (child != k.arm().pid() && !is_gone(child))
+      killed += ::kill(child, SIGKILL) == 0 ? 1 : 0;
+  ASSERT_EQ(killed, 1) << "the zygote";
+  EXPECT_EQ(k.call().end, CallEnd::returned);
+
+  LoadReport report;
+  const auto began = std::chrono::steady_clock::now();
+  const Result<Arm> refused = k.session().spawn(k.spec(), report);
+  ASSERT_FALSE(refused);
+  EXPECT_LT(std::chrono::steady_clock::now() - began, std::chrono::seconds{20})
+      << "it may not hang";
+  EXPECT_EQ(refused.error().kind, ErrorKind::infrastructure);
+  EXPECT_NE(refused.error().message.find("ended unexpectedly"), std::string::npos)
+      << refused.error().text();
+  EXPECT_FALSE(refused.error().remedy.empty());
+
+  const Result<Arm> next = k.session().spawn(k.spec(), report);
+  ASSERT_TRUE(next) << next.error().text();
+  EXPECT_EQ(report.end, CallEnd::returned);
 }
 
 } // namespace

@@ -7,6 +7,7 @@
 #include "os/sandbox_namespaces.hpp"
 
 #include <cerrno>
+#include <csignal>
 #include <sys/prctl.h>
 
 namespace kw::child {
@@ -25,6 +26,10 @@ int confine_before_threads(const protocol::StartRequest& request, const Sandbox&
       return error;
   if (const int error = drop_privileges(); error != 0)
     return error;
+  // The zygote kills its arms when the judge is gone, and this does where the zygote is gone as
+  // well. A change of user would undo it.
+  if (::prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) != 0)
+    return errno;
   if (::prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) != 0 || ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)
     return errno;
   if ((request.confine & protocol::confine_landlock) != 0)

@@ -157,6 +157,52 @@ class Leases(Case):
             self.assertEqual(stop(process, INT, 10), INTERRUPTED)
 
 
+def zygotes(judge):
+    """Living runners of a judge that fork arms; an arm has the same command line and another group."""
+    found = []
+    for pid in descendants(judge):
+        try:
+            if b"--zygote" in pathlib.Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0") and os.getpgid(pid) == pid:
+                found.append(pid)
+        except OSError:
+            continue
+    return found
+
+
+class KilledRunner(Case):
+    """The process that forks the arms dies at any moment, as under memory pressure."""
+
+    def judge_while_killing(self, pause, most):
+        process, log = start("evaluate", self.write("good.cpp", softmax()), "--no-archive", *SOFTMAX)
+        killed = set()
+        deadline = time.monotonic() + 50
+        while process.poll() is None and len(killed) < most and time.monotonic() < deadline:
+            for pid in set(zygotes(process.pid)) - killed:
+                time.sleep(pause)
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(pid, KILL)
+                killed.add(pid)
+            time.sleep(0.001)
+        try:
+            code = process.wait(timeout=50)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            self.fail(f"hangs after {len(killed)} killed runners")
+        return code, " ".join(pathlib.Path(log).read_text().split())
+
+    def test_once(self):
+        for pause in (0, 0.005, 0.02, 0.05, 0.1, 0.2):
+            with self.subTest(pause=pause):
+                code, text = self.judge_while_killing(pause, most=1)
+                self.assertEqual(code, HOLDS, text)
+
+    def test_every_time(self):
+        code, text = self.judge_while_killing(0, most=100)
+        self.assertIn(code, (HOLDS, OUR_SIDE), text)  # the last one may have been too quick for us
+        if code == OUR_SIDE:
+            self.assertIn("remedy: ", text)
+
+
 class WrongUsage(Case):
     def test_mistakes_name_the_way_out(self):
         good = self.write("good.cpp", softmax())
