@@ -106,22 +106,6 @@ TEST_F(LoadSolution, AMissingFileIsNamed) {
   EXPECT_THAT(missing.error().text(), HasSubstr("none.cpp"));
 }
 
-TEST(OnlyEntry, FindsTheOneDefinition) {
-  EXPECT_EQ(only_entry(kernel), "scale");
-  EXPECT_EQ(only_entry("extern \"C\" std::int32_t f(const float *x,\n  float* y) noexcept {\n}"),
-            "f");
-  EXPECT_EQ(only_entry("extern \"C\" int f(int);\nextern \"C\" int f(int n) { return n; }"), "f")
-      << "declared, then defined";
-}
-
-TEST(OnlyEntry, IsEmptyForNoneAndForSeveral) {
-  EXPECT_EQ(only_entry("int f(int n) { return n; }"), "");
-  EXPECT_EQ(only_entry("extern \"C\" float expf(float);"), "");
-  EXPECT_EQ(
-      only_entry("extern \"C\" int f(int n) { return n; } extern \"C\" int g(int n) { return n; }"),
-      "");
-}
-
 TEST(BaselineSolution, IsTheDeclaredSourceUnderItsBareName) {
   Definition d;
   d.name = "scale";

@@ -72,7 +72,7 @@ TEST_F(Packing, WhatIsMissingIsSaid) {
   ASSERT_FALSE(nowhere);
   EXPECT_THAT(nowhere.error().text(), HasSubstr("none does not exist"));
   EXPECT_FALSE(pack({.entry = "k.cpp::f"})) << "no definition";
-  EXPECT_FALSE(pack({.definition = "scale"})) << "no entry";
+  EXPECT_FALSE(pack({.definition = "scale", .entry = "nowhere"})) << "an entry needs its file";
   EXPECT_FALSE(is_file(dir.file("out/s.json")));
 }
 
