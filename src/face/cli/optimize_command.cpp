@@ -79,8 +79,12 @@ void print_text(const OptimizeResult& result) {
   }
   fmt::print("{}", workloads_table(report, coloured()));
   const Probe& champion = *result.outcome.champion;
+  std::map<std::string, std::string> axes;
+  for (const ReportWorkload& w : report.workloads)
+    axes[w.uuid] = w.axes;
   fmt::print("\n{}", render_verdict(champion.verdict, {.name = champion.solution.name,
                                                        .next_command = report.replay_command,
+                                                       .workload_axes = axes,
                                                        .colour = coloured()}));
   if (!result.outcome.record && champion.proposer == "baseline")
     fmt::print("\nno winner: `{}` stands, no candidate beat it\n", champion.solution.name);
