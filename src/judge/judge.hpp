@@ -106,8 +106,10 @@ class Judge {
  private:
   Judge() = default;
   Race make_race(std::vector<Contestant> contestants, const RaceOptions& options);
-  Result<bool> verify_one(Subject& subject, const BoundWorkload& workload, const TrialKey& key,
-                          Verdict& verdict, WorkloadTrials& tally, bool check_determinism);
+  /// The trial's result; where `check_determinism` finds a fault, that one's.
+  Result<TrialResult> verify_one(Subject& subject, const BoundWorkload& workload,
+                                 const TrialKey& key, Verdict& verdict, WorkloadTrials& tally,
+                                 bool check_determinism);
   Result<Calibration> calibration();
 
   Definition definition_;

@@ -456,6 +456,10 @@ TrialResult TrialRunner::check(const CallReport& report, const Expected& expecte
     const CompareResult c =
         expected.sampled ? compare_sampled(output, report.outputs[i], *expected.sampled, bound)
                          : compare_all(output, report.outputs[i], expected.outputs[i], bound);
+    if (bound.eta > 0)
+      result.strain = std::max(result.strain, c.max_eta / bound.eta);
+    else if (bound.rtol > 0)
+      result.strain = std::max(result.strain, c.max_rel / bound.rtol);
     result.max_eta = std::max(result.max_eta, c.max_eta);
     result.max_abs = std::max(result.max_abs, c.max_abs);
     result.max_rel = std::max(result.max_rel, c.max_rel);

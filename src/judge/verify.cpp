@@ -80,10 +80,45 @@ std::string first_difference(const std::vector<std::vector<std::byte>>& a, const
   return {};
 }
 
+/// Mined trials go to this many places: (workload, input class) pairs.
+constexpr std::size_t most_mined_places = 8;
+
+/// How near to their bounds the errors came, by place.
+class Strains {
+ public:
+  struct Place {
+    std::size_t workload = 0;
+    InputClass input_class = InputClass::normal;
+    double strain = 0;
+  };
+
+  void note(std::size_t workload, InputClass input_class, double strain) {
+    const auto found = std::find_if(places_.begin(), places_.end(), [&](const Place& p) {
+      return p.workload == workload && p.input_class == input_class;
+    });
+    if (found == places_.end())
+      places_.push_back({workload, input_class, strain});
+    else
+      found->strain = std::max(found->strain, strain);
+  }
+
+  [[nodiscard]] std::vector<Place> greatest(std::size_t most) const {
+    std::vector<Place> out = places_;
+    std::stable_sort(out.begin(), out.end(),
+                     [](const Place& a, const Place& b) { return a.strain > b.strain; });
+    out.resize(std::min(out.size(), most));
+    return out;
+  }
+
+ private:
+  std::vector<Place> places_;
+};
+
 } // namespace
 
-Result<bool> Judge::verify_one(Subject& subject, const BoundWorkload& workload, const TrialKey& key,
-                               Verdict& verdict, WorkloadTrials& tally, bool check_determinism) {
+Result<TrialResult> Judge::verify_one(Subject& subject, const BoundWorkload& workload,
+                                      const TrialKey& key, Verdict& verdict, WorkloadTrials& tally,
+                                      bool check_determinism) {
   KW_CHECK(trials_->stage(workload, key));
   const bool warm = definition_.ext.protocol != "cold";
   KW_TRY(const CallReport report, trials_->call(*subject.arm, warm, false));
@@ -103,10 +138,9 @@ Result<bool> Judge::verify_one(Subject& subject, const BoundWorkload& workload, 
   if (!result.ok) {
     ++tally.failures;
     reject(verdict, result);
-    return false;
   }
-  if (!check_determinism)
-    return true;
+  if (!result.ok || !check_determinism)
+    return result;
 
   // The same inputs again, differently placed, poisoned and surrounded: not one bit may change.
   TrialKey again = key;
@@ -127,11 +161,11 @@ Result<bool> Judge::verify_one(Subject& subject, const BoundWorkload& workload, 
                     "uninitialised memory)",
                     workload.axes_text, difference);
   } else {
-    return true;
+    return result;
   }
   ++tally.failures;
   reject(verdict, second);
-  return false;
+  return second;
 }
 
 Status Judge::verify(Subject& subject, const std::string& gate, Verdict& verdict,
@@ -143,8 +177,8 @@ Status Judge::verify(Subject& subject, const std::string& gate, Verdict& verdict
   std::vector<double> weights;
   for (const std::size_t i : order)
     weights.push_back(workloads_[i].workload.weight);
-  const std::vector<std::uint64_t> share = allocate_trials(size.trials + size.extra, weights);
-  const std::uint64_t total = std::accumulate(share.begin(), share.end(), std::uint64_t{0});
+  const std::vector<std::uint64_t> share = allocate_trials(size.trials, weights);
+  const std::uint64_t total = std::accumulate(share.begin(), share.end(), size.mined);
 
   verdict.workloads.clear();
   // Only what this gate visits, in the definition's order: a replay visits the same.
@@ -155,26 +189,38 @@ Status Judge::verify(Subject& subject, const std::string& gate, Verdict& verdict
       verdict.workloads.push_back({.uuid = workloads_[i].workload.uuid});
     }
   std::uint64_t done = 0;
+  Strains strains;
+  const auto one = [&](std::size_t i, InputClass input_class,
+                       bool check_determinism) -> Result<bool> {
+    if (context_.stop())
+      return fail(ErrorKind::interrupted, "verification was interrupted");
+    context_.progress("verify", done, total);
+    TrialKey key;
+    key.trial = next_trial_++;
+    key.input_class = input_class;
+    key.placement = done++ % 2 == 0 ? Placement::end_aligned : Placement::start_aligned;
+    key.poison = static_cast<std::uint32_t>(key.trial);
+    KW_TRY(const TrialResult result, verify_one(subject, workloads_[i], key, verdict,
+                                                verdict.workloads[tally[i]], check_determinism));
+    strains.note(i, input_class, result.strain);
+    return result.ok;
+  };
   for (std::size_t place = 0; place < order.size(); ++place) {
-    const std::size_t i = order[place];
-    const BoundWorkload& workload = workloads_[i];
-    const std::vector<InputClass> classes = classes_of(workload);
+    const std::vector<InputClass> classes = classes_of(workloads_[order[place]]);
     // Start at a secret place in the rotation, so that few trials do not always mean `normal`.
     const std::uint64_t offset = trials_->coin(next_trial_);
-    for (std::uint64_t t = 0; t < share[place]; ++t, ++done) {
-      if (context_.stop())
-        return fail(ErrorKind::interrupted, "verification was interrupted");
-      context_.progress("verify", done, total);
-      TrialKey key;
-      key.trial = next_trial_++;
-      key.input_class = classes[(offset + t) % classes.size()];
-      key.placement = t % 2 == 0 ? Placement::end_aligned : Placement::start_aligned;
-      key.poison = static_cast<std::uint32_t>(key.trial);
-      KW_TRY(const bool ok,
-             verify_one(subject, workload, key, verdict, verdict.workloads[tally[i]], t == 0));
+    for (std::uint64_t t = 0; t < share[place]; ++t) {
+      KW_TRY(const bool ok, one(order[place], classes[(offset + t) % classes.size()], t == 0));
       if (!ok)
         return {};
     }
+  }
+  const std::vector<Strains::Place> hardest = strains.greatest(most_mined_places);
+  for (std::uint64_t t = 0; t < size.mined; ++t) {
+    const Strains::Place& at = hardest[t % hardest.size()];
+    KW_TRY(const bool ok, one(at.workload, at.input_class, false));
+    if (!ok)
+      return {};
   }
   verdict.correctness.outcome = Outcome::pass;
   verdict.failure_rate_bound = size.evidence ? failure_rate_bound(verdict.trials, 0.95) : 1;

@@ -11,14 +11,15 @@
 
 namespace kw {
 
-/// Trials of a named gate, per Definition. `extra` are run on top, like the others.
+/// Trials of a named gate, per Definition. `mined` come on top, where the errors of the others came
+/// nearest to their bounds.
 struct GateSize {
   std::uint64_t trials = 0;
-  std::uint64_t extra = 0;
+  std::uint64_t mined = 0;
   bool evidence = true; ///< smoke only guides; it proves nothing worth printing
 };
 /// "smoke" 5, "gate" 59 (p < 5 % at 95 %), "accept" 299 (p < 1 %), "champion" 459 (p < 1 % at 99 %)
-/// plus 64 extra.
+/// plus 64 mined.
 Result<GateSize> gate_size(std::string_view gate);
 
 /// Upper bound of the failure rate after `clean` trials without a failure: 1 - (1-c)^(1/n); 1 for

@@ -15,7 +15,7 @@ TEST(Gates, SizesProveWhatTheyClaim) {
   EXPECT_EQ(gate_size("gate")->trials, trials_needed(0.05));
   EXPECT_EQ(gate_size("accept")->trials, trials_needed(0.01));
   EXPECT_EQ(gate_size("champion")->trials, trials_needed(0.01, 0.99));
-  EXPECT_EQ(gate_size("champion")->extra, 64U);
+  EXPECT_EQ(gate_size("champion")->mined, 64U);
   const auto wrong = gate_size("golden");
   ASSERT_FALSE(wrong);
   EXPECT_NE(wrong.error().remedy.find("champion"), std::string::npos);
