@@ -48,7 +48,7 @@ function(kw_library folder)
     target_link_libraries(kw_${name}_test PRIVATE kw_warnings kw_${name} ${A_LINK} fmt::fmt GTest::gtest_main
                           GTest::gmock)
     target_compile_options(kw_${name}_test PRIVATE ${kw_cold})
-    set_target_properties(kw_${name}_test PROPERTIES UNITY_BUILD ${unity})
+    set_target_properties(kw_${name}_test PROPERTIES UNITY_BUILD ${unity} CXX_CLANG_TIDY "")
     target_compile_definitions(kw_${name}_test PRIVATE KW_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
     add_test(NAME unit.${name} COMMAND kw_${name}_test)
     set_tests_properties(unit.${name} PROPERTIES LABELS unit TIMEOUT 120)
