@@ -65,7 +65,7 @@ std::string end_word(CallEnd end) {
 
 } // namespace
 
-Result<Judge> Judge::open(Definition definition, std::vector<Workload> workloads,
+Result<Judge> Judge::open(Definition definition, const std::vector<Workload>& workloads,
                           JudgeContext context) {
   Judge judge;
   if (workloads.empty())

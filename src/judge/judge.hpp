@@ -59,7 +59,7 @@ class Judge {
  public:
   /// Errors: unusable definition or workload, oracle that does not build, sandbox below the
   /// definition's minimum tier.
-  static Result<Judge> open(Definition definition, std::vector<Workload> workloads,
+  static Result<Judge> open(Definition definition, const std::vector<Workload>& workloads,
                             JudgeContext context);
 
   /// Starts a judgement of its own: all inputs from here on follow from `seed` and the order of

@@ -237,7 +237,7 @@ Result<Bench> open_bench(const Workspace& workspace, const Task& task,
     const Result<Ceilings> c = improve_ceilings(folder);
     return c ? c->floor_ns(w.flops, w.bytes_read, w.bytes_written, threads) : 0.0;
   };
-  KW_TRY(Judge judge, Judge::open(std::move(definition), std::move(workloads), std::move(context)));
+  KW_TRY(Judge judge, Judge::open(std::move(definition), workloads, std::move(context)));
   bench.judge = std::make_unique<Judge>(std::move(judge));
   return bench;
 }
