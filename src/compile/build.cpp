@@ -281,7 +281,6 @@ Builder& Builder::operator=(Builder&&) noexcept = default;
 
 Result<Builder> Builder::open(BuilderOptions options) {
   auto state = std::make_unique<State>();
-  KW_TRY(state->compiler, probe_compiler(options.compiler));
   KW_TRY(state->own_objects, TempDir::create("kernwright-objects", options.scratch));
   if (!options.cache_dir.empty()) {
     // The compiler runs in another folder.
@@ -292,6 +291,7 @@ Result<Builder> Builder::open(BuilderOptions options) {
     else
       state->cache_trouble = fmt::format("{}; {}", cache.error().message, cache.error().remedy);
   }
+  KW_TRY(state->compiler, probe_compiler(options.compiler, state->cache ? options.cache_dir : ""));
   state->options = std::move(options);
   return Builder(std::move(state));
 }

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 #include <map>
 #include <mutex>
+#include <sstream>
 #include <sys/stat.h>
 
 namespace kw {
@@ -45,19 +46,50 @@ std::string version_in(const std::string& line) {
   return version.find_first_not_of("0123456789.") == std::string::npos ? version : std::string{};
 }
 
-Result<Compiler> question(const std::string& path, const std::string& name) {
+struct Answers {
+  std::string version_line, libgcc;
+};
+
+/// Two questions only: this is on the way of every command, and each costs a process.
+Answers question(const std::string& path) {
+  return {ask(path, {"--version"}), ask(path, {"-print-libgcc-file-name"})};
+}
+
+/// Answers are kept as three lines: whom was asked, and the two answers. A damaged file is asked
+/// anew.
+Answers remember_or_question(const std::string& path, const std::string& folder) {
+  const std::string who = path + " " + stamp(path);
+  const std::string file = join_path(folder, "compiler-" + sha256_hex(path).substr(0, 16));
+  if (!folder.empty())
+    if (const Result<std::string> known = read_file(file, 1 << 16)) {
+      std::istringstream lines(*known);
+      std::string asked;
+      Answers answers;
+      if (std::getline(lines, asked) && asked == who && std::getline(lines, answers.version_line) &&
+          std::getline(lines, answers.libgcc))
+        return answers;
+    }
+  Answers answers = question(path);
+  if (!folder.empty() && !answers.version_line.empty())
+    (void)write_file_atomic(file, fmt::format("{}\n{}\n{}\n", who, answers.version_line,
+                                              answers.libgcc)); // else: asked again
+  return answers;
+}
+
+Result<Compiler> identify(const std::string& path, const std::string& name,
+                          const std::string& memory_folder) {
   Compiler c;
   c.path = path;
   c.name = base_name(name);
-  // Two questions only: this is on the way of every command, and each costs a process.
-  const std::string first = ask(path, {"--version"});
+  const Answers answers = remember_or_question(path, memory_folder);
+  const std::string& first = answers.version_line;
   c.clang = first.find("clang version ") != std::string::npos;
   c.version = version_in(first);
   if (c.version.empty())
     return fail(ErrorKind::unsupported,
                 fmt::format("{} does not answer --version as g++ or clang++ do", path),
                 "name a g++ (>= 12) or clang++ (>= 16)");
-  c.libgcc = ask(path, {"-print-libgcc-file-name"});
+  c.libgcc = answers.libgcc;
   if (!is_file(c.libgcc))
     c.libgcc.clear();
   // gcc keeps its back end and its own headers beside libgcc; clang is its own back end.
@@ -81,7 +113,7 @@ Result<Compiler> question(const std::string& path, const std::string& name) {
 
 } // namespace
 
-Result<Compiler> probe_compiler(const std::string& name) {
+Result<Compiler> probe_compiler(const std::string& name, const std::string& memory_folder) {
   static std::mutex mutex;
   static std::map<std::string, Compiler> known;
   const std::lock_guard lock(mutex);
@@ -94,7 +126,7 @@ Result<Compiler> probe_compiler(const std::string& name) {
     const std::string found = find_program(candidate);
     if (found.empty())
       continue;
-    KW_TRY(Compiler c, question(found, candidate));
+    KW_TRY(Compiler c, identify(found, candidate, memory_folder));
     known.emplace(name, c);
     return c;
   }

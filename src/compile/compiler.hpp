@@ -19,8 +19,9 @@ struct Compiler {
   [[nodiscard]] std::string describe() const { return name + " " + version; }
 };
 
-/// Finds and questions a compiler; the answer is kept for the life of the process. "" tries g++-12,
-/// g++, clang++-19, clang++ in this order. Errors: not_found, with the package to install.
-Result<Compiler> probe_compiler(const std::string& name = {});
+/// Finds and questions a compiler; the answer is kept for the life of the process, and in
+/// `memory_folder` ("" = nowhere) until the compiler's file changes. Name "" tries g++-12, g++,
+/// clang++-19, clang++ in this order. Errors: not_found, with the package to install.
+Result<Compiler> probe_compiler(const std::string& name = {}, const std::string& memory_folder = {});
 
 } // namespace kw

@@ -88,6 +88,7 @@ Result<Judge> Judge::open(Definition definition, const std::vector<Workload>& wo
   judge.session_ = std::make_unique<Session>(std::move(session));
 
   judge.oracle_->arm.output_capacity = most.oracle;
+  judge.oracle_->arm.resident = true;
   if (judge.oracle_->arm.kind == ArmKind::oracle)
     judge.oracle_->arm.threads = context.workers;
   LoadReport report;

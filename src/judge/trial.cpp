@@ -256,10 +256,9 @@ Result<CallReport> TrialRunner::call_oracle(std::size_t entry, std::vector<Argum
   invocation.entry = entry;
   invocation.output_bytes = std::move(output_bytes);
   invocation.arguments = std::move(arguments);
-  invocation.placement = key_.placement;
+  invocation.placement = Placement::start_aligned; // one layout per workload
   invocation.canary_key = canary_key(seed_, key_.trial);
   invocation.warm = false;
-  invocation.in_place = true;
   invocation.timeout = std::chrono::minutes(10);
   KW_TRY(CallReport report, oracle_arm_.call(invocation));
   if (report.end != CallEnd::returned || report.return_code != 0)

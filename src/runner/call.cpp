@@ -129,6 +129,17 @@ void check_cpu_state(const protocol::ArmPage& shared, CallReport& report) {
   report.state_detail += "left changed: " + changed;
 }
 
+/// False if it is dead, which the report then says.
+bool freeze(Arm::State& arm, CallReport& report) {
+  const std::int64_t stopping = monotonic_now_ns();
+  const ChildState child = freeze_child(arm.process.pid);
+  arm.last_stop_ns = static_cast<double>(monotonic_now_ns() - stopping);
+  arm.frozen = child.event == ChildEvent::stopped;
+  if (!arm.frozen)
+    note_end(arm, child, report);
+  return arm.frozen;
+}
+
 } // namespace
 
 std::string read_proc_file(const std::string& path) {
@@ -142,7 +153,7 @@ std::string read_proc_file(const std::string& path) {
 Result<CallReport> call_arm(Arm::State& arm, const Invocation& invocation) {
   KW_CHECK(prepare_command(arm, invocation));
   std::optional<EarlySample> sample;
-  if (!invocation.in_place)
+  if (!arm.resident)
     sample.emplace(arm);
   const JudgePin pin{arm.core->options.cpu_judge};
   const ProcessClock cpu{arm.process.pid};
@@ -178,21 +189,15 @@ Result<CallReport> call_arm(Arm::State& arm, const Invocation& invocation) {
     return report;
   }
 
-  const std::int64_t stopping = monotonic_now_ns();
-  const ChildState child = freeze_child(arm.process.pid);
-  arm.last_stop_ns = static_cast<double>(monotonic_now_ns() - stopping);
-  if (child.event != ChildEvent::stopped) { // it died after raising done
-    note_end(arm, child, report);
-    return report;
-  }
-  arm.frozen = true;
+  if (!arm.resident && !freeze(arm, report))
+    return report; // it died after raising done
   const double cpu_after = cpu.ns();
   report.accounted_ns = static_cast<double>(monotonic_now_ns() - accounted_from);
   if (cpu_before >= 0 && cpu_after >= cpu_before)
     report.cpu_ns = cpu_after - cpu_before;
 
   report.return_code = arm.shared->return_code;
-  if (invocation.in_place)
+  if (arm.resident)
     show_outputs(arm, report);
   else
     copy_outputs(arm, report);

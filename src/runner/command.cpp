@@ -58,7 +58,9 @@ Status prepare_command(Arm::State& arm, const Invocation& invocation) {
     return fail(ErrorKind::invalid_input,
                 fmt::format("a kernel takes at most {} arguments, not {}", protocol::max_arguments,
                             invocation.arguments.size()));
+  const std::uint64_t layout_before = arm.output_layout;
   KW_CHECK(plan_outputs(arm, invocation));
+  const bool poison = !arm.resident || arm.output_layout != layout_before;
   const SessionCore& core = *arm.core;
   protocol::JudgePage& page = *arm.judge;
   for (std::size_t i = 0; i < invocation.arguments.size(); ++i) {
@@ -77,7 +79,8 @@ Status prepare_command(Arm::State& arm, const Invocation& invocation) {
     page.inputs[i] = {core.staged[i].offset, core.staged[i].bytes};
   for (std::size_t i = 0; i < arm.plan.size(); ++i) {
     page.outputs[i] = {arm.plan[i].offset, arm.plan[i].bytes};
-    poison_output(arm.outputs.base(), arm.plan[i], invocation.poison);
+    if (poison)
+      poison_output(arm.outputs.base(), arm.plan[i], invocation.poison);
     fill_canaries(arm.outputs.base(), arm.plan[i], invocation.canary_key);
   }
   return {};

@@ -29,7 +29,10 @@ std::string start_message(const SessionCore& core, const ArmSpec& spec, const Ar
   request.version = protocol::version;
   request.confine = spec.kind == ArmKind::candidate ? core.confine : 0;
   request.threads = static_cast<std::uint32_t>(spec.threads);
-  request.cpu = spec.threads == 1 ? core.options.cpu_arm : -1;
+  // The oracle works while the judge waits, on the data that the judge wrote and will read.
+  request.cpu = spec.resident       ? core.options.cpu_judge
+                : spec.threads == 1 ? core.options.cpu_arm
+                                    : -1;
   request.has_object = has_object ? 1 : 0;
   request.input_bytes = core.inputs.bytes();
   request.output_bytes = state.outputs.bytes();
@@ -152,7 +155,8 @@ Result<Arm> launch_arm(const std::shared_ptr<SessionCore>& core, const ArmSpec& 
   state->kind = spec.kind;
   state->threads = spec.threads;
   state->entry_count = 1 + spec.more_entries.size();
-  state->spin = core->doorbell_for(spec.threads) == Doorbell::spin;
+  state->resident = spec.resident;
+  state->spin = !spec.resident && core->doorbell_for(spec.threads) == Doorbell::spin;
   state->sample_state = random_u64();
   KW_CHECK(make_memory(*core, spec, *state));
   std::vector<int> descriptors{state->judge_memory.fd(), state->arm_memory.fd(), core->inputs.fd(),

@@ -69,9 +69,6 @@ struct Invocation {
   std::uint64_t canary_key = 0; ///< secret key of the slack pattern
   bool warm = true;             ///< the arm touches all inputs before the clock starts
   bool evict = false;           ///< cold protocol: flush buffers, workspace and TLB first (untimed)
-  /// Trusted arms: outputs are not copied but read where they are, and nobody looks for late
-  /// writes.
-  bool in_place = false;
   std::chrono::milliseconds timeout{10'000};
 };
 
@@ -138,6 +135,10 @@ struct ArmSpec {
   std::string object; ///< path of the shared object (or .py file)
   std::string entry;
   int threads = 1;
+  /// For the oracle, which is trusted and never timed: sleeps instead of being frozen between
+  /// calls, its outputs are read where they are (valid until its next call) and poisoned only when
+  /// their layout changes.
+  bool resident = false;
   std::size_t output_capacity = 0;       ///< 0 = SessionOptions::output_capacity
   std::vector<std::string> more_entries; ///< oracle: further symbols, called by index
   std::vector<std::string>

@@ -80,6 +80,7 @@ struct Arm::State {
   int threads = 1;
   std::size_t entry_count = 1;
   bool spin = false;
+  bool resident = false; ///< as in ArmSpec
   Spawned process;
   UniqueFd socket; ///< trusted arms: closing it ends them
   bool running = false, frozen = false;

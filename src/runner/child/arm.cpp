@@ -73,6 +73,15 @@ void close_descriptors(const Start& start, bool trusted) {
   }
 }
 
+void pin_to(int cpu) {
+  if (cpu < 0)
+    return;
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  CPU_SET(static_cast<std::size_t>(cpu), &set);
+  ::sched_setaffinity(0, sizeof set, &set); // a failed pin shows in the timing statistics
+}
+
 bool cpu_has_avx() {
   unsigned a = 0, b = 0, c = 0, d = 0;
   return __get_cpuid(1, &a, &b, &c, &d) != 0 && (c & bit_AVX) != 0 && (c & bit_OSXSAVE) != 0;
@@ -174,17 +183,15 @@ void run_arm(const Start& start, const Sandbox* sandbox) {
   map_memory(arm, start);
   install_fault_notes(arm.shared);
   kw_trampoline_has_avx = cpu_has_avx() ? 1 : 0;
-  if (request.cpu >= 0) {
-    cpu_set_t set;
-    CPU_ZERO(&set);
-    CPU_SET(static_cast<std::size_t>(request.cpu), &set);
-    ::sched_setaffinity(0, sizeof set, &set); // a failed pin shows in the timing statistics
-  }
+  if (request.threads == 1)
+    pin_to(request.cpu);
   if (sandbox != nullptr)
     require(arm.shared, confine_before_threads(request, *sandbox), "the sandbox cannot be closed");
   close_descriptors(start, sandbox == nullptr);
   require(arm.shared, start_workers(static_cast<int>(request.threads)),
           "threads cannot be started");
+  if (request.threads > 1 && sandbox == nullptr)
+    pin_to(request.cpu); // this thread only
   if (sandbox != nullptr)
     require(arm.shared, confine_for_loading(request, *sandbox), "the load filter was refused");
   load(arm, start);
