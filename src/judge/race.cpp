@@ -62,7 +62,9 @@ Result<bool> Race::slot(std::size_t workload, std::vector<double>& ns, RoundOutc
 
   std::vector<CallReport> reports(contestants_.size());
   for (const std::size_t i : order) {
+    const std::uint64_t before = thread_switches();
     KW_TRY(reports[i], trials_.call(*contestants_[i].arm, options_.warm, !options_.warm));
+    judge_switches_ += thread_switches() - before;
     if (reports[i].end != CallEnd::returned)
       break; // no time to compare with; the check below turns it into a finding
   }
@@ -134,7 +136,7 @@ Result<RoundOutcome> Race::round() {
   std::vector<std::uint64_t> switches_before;
   for (const Contestant& c : contestants_)
     switches_before.push_back(c.arm->involuntary_switches());
-  const std::uint64_t judge_before = thread_switches();
+  judge_switches_ = 0;
 
   for (std::size_t c = 0; c < chosen_.size(); ++c) {
     // Window length jitters by 20 % (the same for all arms) against aliasing with periodic load.
@@ -163,7 +165,8 @@ Result<RoundOutcome> Race::round() {
       cpu_shares_[k].push_back(cpu_ns_[k] / accounted_ns_[k]);
 
   // Disturbance is judged from kernel accounting alone, before anyone looks at the times.
-  std::uint64_t preempted = thread_switches() - judge_before;
+  // What preempts the judge between calls, its own oracle above all, disturbs nobody.
+  std::uint64_t preempted = judge_switches_;
   for (std::size_t i = 0; i < contestants_.size(); ++i)
     preempted += contestants_[i].arm->involuntary_switches() - switches_before[i];
   outcome.discarded = is_disturbed(preempted, outcome.calls);
