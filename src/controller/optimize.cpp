@@ -36,6 +36,23 @@ void learn_from_neighbours(std::vector<RegimeSearch>& searches, std::size_t at) 
     }
 }
 
+/// A regime is searched on a workload that can be timed: on calls of a few microseconds all kernels
+/// tie.
+Status settle_representatives(SearchContext& context, std::vector<Regime>& regimes) {
+  constexpr double surely_long = 1e6; // operations and bytes: beyond 5 us on any one thread
+  const std::vector<BoundWorkload>& workloads = context.judge.workloads();
+  KW_TRY(Subject baseline, load_baseline(context));
+  std::vector<char> long_enough(workloads.size(), 1);
+  for (std::size_t i = 0; i < workloads.size(); ++i)
+    if (const BoundWorkload& w = workloads[i];
+        w.flops + w.bytes_read + w.bytes_written < surely_long) {
+      KW_TRY(long_enough[i], context.judge.timeable(baseline, i));
+    }
+  for (Regime& regime : regimes)
+    choose_representative(regime, workloads, [&](std::size_t i) { return long_enough[i] != 0; });
+  return {};
+}
+
 Status finish(SearchContext& context, const std::vector<RegimeSearch>& searches,
               OptimizeOutcome& outcome) {
   if (std::none_of(searches.begin(), searches.end(),
@@ -67,6 +84,7 @@ Result<OptimizeOutcome> optimize(Judge& judge, const Solution& baseline,
   for (const LoadedSpace& s : spaces)
     bare.push_back(s.space);
   KW_TRY(outcome.regimes, find_regimes(judge.workloads(), bare, context.facts));
+  KW_CHECK(settle_representatives(context, outcome.regimes));
   std::vector<RegimeSearch> searches;
   for (const Regime& regime : outcome.regimes) {
     KW_TRY(RegimeSearch search, RegimeSearch::open(context, regime));

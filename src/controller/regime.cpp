@@ -16,65 +16,69 @@ double cost(const BoundWorkload& w) {
   return w.flops + 8 * (w.bytes_read + w.bytes_written);
 }
 
-void choose_representatives(Regime& regime, const std::vector<BoundWorkload>& workloads) {
-  std::vector<std::size_t> order = regime.workloads;
-  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-    return cost(workloads[a]) < cost(workloads[b]);
-  });
-  regime.smallest = order.front();
-  double seen = 0;
-  for (const std::size_t i : order) {
-    seen += workloads[i].workload.weight;
-    regime.representative = i;
-    if (seen >= regime.weight / 2)
-      break;
-  }
-}
-
 /// Intensity (FLOP per byte) or footprint beyond these factors of a regime's first workload opens
 /// the next regime: about the distance between a matrix-vector product and a few rows of one, and
-/// between neighbouring cache levels.
-constexpr double intensity_factor = 3, footprint_factor = 32;
+/// between neighbouring cache levels. With several variable axes the length of a row decides, which
+/// is what a row's kernel is built around.
+constexpr double intensity_factor = 3, footprint_factor = 32, row_factor = 3;
 
-/// The variable axis of definitions that have exactly one; "" otherwise.
-std::string only_axis(const std::vector<BoundWorkload>& workloads) {
-  for (const BoundWorkload& w : workloads)
-    if (w.workload.axes.size() != 1)
-      return {};
-  return workloads.empty() ? std::string{} : workloads.front().workload.axes.front().first;
+struct Split {
+  std::string axis; ///< "" = none
+  bool by_row = false;
+};
+
+/// The only variable axis, or of several the one that is the last of the first output.
+Split split_of(const std::vector<BoundWorkload>& workloads) {
+  if (workloads.empty())
+    return {};
+  const auto& axes = workloads.front().workload.axes;
+  if (axes.size() == 1)
+    return {.axis = axes.front().first};
+  for (const auto& [axis, value] : axes) {
+    const auto is_row = [&, name = axis](const BoundWorkload& w) {
+      return !w.outputs.empty() && w.axes.at(name) == static_cast<double>(w.outputs[0].row);
+    };
+    if (std::all_of(workloads.begin(), workloads.end(), is_row))
+      return {.axis = axis, .by_row = true};
+  }
+  return {};
 }
 
-std::vector<Regime> split_along(const std::string& axis,
-                                const std::vector<BoundWorkload>& workloads,
+struct Entry {
+  double at;
+  std::size_t workload, group;
+};
+
+/// Whether `next` is another kind of call than `first`, and can be told apart from `before` it.
+bool opens_regime(const Split& split, const std::vector<BoundWorkload>& workloads,
+                  const Entry& first, const Entry& before, const Entry& next) {
+  const BoundWorkload& a = workloads[first.workload];
+  const BoundWorkload& b = workloads[next.workload];
+  if (next.at == before.at)
+    return false;
+  if (next.group != first.group)
+    return true;
+  if (split.by_row)
+    return next.at > row_factor * first.at;
+  const auto bytes = [](const BoundWorkload& w) { return w.bytes_read + w.bytes_written; };
+  const auto intensity = [&](const BoundWorkload& w) { return w.flops / std::max(bytes(w), 1.0); };
+  return intensity(b) > intensity_factor * intensity(a) || bytes(b) > footprint_factor * bytes(a);
+}
+
+std::vector<Regime> split_along(const Split& split, const std::vector<BoundWorkload>& workloads,
                                 const std::vector<Regime>& grouped) {
-  struct Entry {
-    double at;
-    std::size_t workload, group;
-  };
   std::vector<Entry> entries;
   for (std::size_t g = 0; g < grouped.size(); ++g)
     for (const std::size_t w : grouped[g].workloads)
-      entries.push_back({workloads[w].axes.at(axis), w, g});
+      entries.push_back({workloads[w].axes.at(split.axis), w, g});
   std::sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) {
     return a.at < b.at || (a.at == b.at && a.workload < b.workload);
   });
-  const auto bytes = [&](std::size_t w) {
-    return workloads[w].bytes_read + workloads[w].bytes_written;
-  };
-  const auto intensity = [&](std::size_t w) {
-    return workloads[w].flops / std::max(bytes(w), 1.0);
-  };
-
   std::vector<Regime> out;
   std::size_t first = 0;
-  for (std::size_t i = 0; i <= entries.size(); ++i) {
-    const bool ends =
-        i == entries.size() ||
-        (i > first &&
-         (entries[i].group != entries[first].group ||
-          intensity(entries[i].workload) > intensity_factor * intensity(entries[first].workload) ||
-          bytes(entries[i].workload) > footprint_factor * bytes(entries[first].workload)));
-    if (!ends || i == first)
+  for (std::size_t i = 1; i <= entries.size(); ++i) {
+    if (i < entries.size() &&
+        !opens_regime(split, workloads, entries[first], entries[i - 1], entries[i]))
       continue;
     Regime regime{.name = {},
                   .condition = {},
@@ -84,18 +88,49 @@ std::vector<Regime> split_along(const std::string& axis,
       regime.workloads.push_back(entries[k].workload);
     // Between two regimes the border is the geometric mean of the neighbouring workloads.
     if (i < entries.size())
-      regime.condition = fmt::format("{} <= {:.0f}", axis,
+      regime.condition = fmt::format("{} <= {:.0f}", split.axis,
                                      std::floor(std::sqrt(entries[i - 1].at * entries[i].at)));
     regime.name = !regime.condition.empty() ? regime.condition
                   : first == 0              ? "all"
-                                            : fmt::format("{} >= {:.0f}", axis, entries[first].at);
+                               : fmt::format("{} >= {:.0f}", split.axis, entries[first].at);
     out.push_back(std::move(regime));
     first = i;
   }
   return out;
 }
 
+/// Workloads of equal `at` are one regime only if the same spaces apply to them: a condition over
+/// one axis cannot tell them apart otherwise.
+bool separable(const Split& split, const std::vector<BoundWorkload>& workloads,
+               const std::vector<Regime>& grouped) {
+  std::map<double, std::size_t> group_at;
+  for (std::size_t g = 0; g < grouped.size(); ++g)
+    for (const std::size_t w : grouped[g].workloads)
+      if (group_at.emplace(workloads[w].axes.at(split.axis), g).first->second != g)
+        return false;
+  return true;
+}
+
 } // namespace
+
+void choose_representative(Regime& regime, const std::vector<BoundWorkload>& workloads,
+                           const std::function<bool(std::size_t)>& timeable) {
+  std::vector<std::size_t> order = regime.workloads;
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    return cost(workloads[a]) < cost(workloads[b]);
+  });
+  regime.smallest = order.front();
+  std::erase_if(order, [&](std::size_t i) { return !timeable(i); });
+  double all = 0, seen = 0;
+  for (const std::size_t i : order)
+    all += workloads[i].workload.weight;
+  for (const std::size_t i : order) {
+    seen += workloads[i].workload.weight;
+    regime.representative = i;
+    if (seen >= all / 2)
+      break;
+  }
+}
 
 Bindings machine_facts(int threads) {
   const CpuInfo& cpu = cpu_info();
@@ -173,13 +208,14 @@ Result<std::vector<Regime>> find_regimes(const std::vector<BoundWorkload>& workl
     }
     found->workloads.push_back(w);
   }
-  if (const std::string axis = only_axis(workloads); !axis.empty())
-    regimes = split_along(axis, workloads, regimes);
+  if (const Split split = split_of(workloads);
+      !split.axis.empty() && separable(split, workloads, regimes))
+    regimes = split_along(split, workloads, regimes);
   for (Regime& regime : regimes) {
     regime.weight = 0;
     for (const std::size_t w : regime.workloads)
       regime.weight += workloads[w].workload.weight;
-    choose_representatives(regime, workloads);
+    choose_representative(regime, workloads, [](std::size_t) { return true; });
   }
   return regimes;
 }

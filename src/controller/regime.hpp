@@ -8,6 +8,7 @@
 #include "judge/binding.hpp"
 #include "search/space.hpp"
 
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
@@ -24,6 +25,10 @@ struct Regime {
   double weight = 0;                  ///< sum of workload weights
 };
 
+/// Sets `smallest`, and `representative` among the workloads that can be timed (none: as it was).
+void choose_representative(Regime& regime, const std::vector<BoundWorkload>& workloads,
+                           const std::function<bool(std::size_t)>& timeable);
+
 /// Names that spaces may use besides axes: vector_bytes, threads, l1_bytes, l2_bytes, l3_bytes,
 /// vector_registers (docs/tuner.md).
 Bindings machine_facts(int threads);
@@ -32,11 +37,12 @@ Bindings machine_facts(int threads);
 /// left, which means always.
 std::string axis_condition(const Space& space, const Bindings& facts);
 
-/// Workloads with the same applicable spaces, split further along the only variable axis (if there
-/// is just one) where arithmetic intensity or footprint leaves the first workload's order of
-/// magnitude: one kernel configuration cannot serve a matrix-vector and a matrix-matrix product.
-/// Regimes are ordered so that testing `condition` one after the other takes every call once.
-/// Errors: an `applies` that does not evaluate; a workload that no space applies to.
+/// Workloads with the same applicable spaces, split further: along the only variable axis where
+/// arithmetic intensity or footprint leaves the first workload's order of magnitude (one kernel
+/// configuration cannot serve a matrix-vector and a matrix-matrix product), or, with several
+/// variable axes, along the one that is the length of a row of the first output, where it grows
+/// threefold. Regimes are ordered so that testing `condition` one after the other takes every call
+/// once. Errors: an `applies` that does not evaluate; a workload that no space applies to.
 Result<std::vector<Regime>> find_regimes(const std::vector<BoundWorkload>& workloads,
                                          const std::vector<Space>& spaces, const Bindings& facts);
 

@@ -72,6 +72,38 @@ TEST(Regime, AFootprintBeyond32TimesTheFirstOpensTheNext) {
   EXPECT_THAT(found[1].workloads, ElementsAre(2, 3));
 }
 
+/// rows x n, both variable; y is [rows, n].
+BoundWorkload table(std::int64_t rows, std::int64_t n) {
+  BoundWorkload w = streaming(rows * n);
+  w.workload.axes = {{"rows", rows}, {"n", n}};
+  w.axes = {{"rows", static_cast<double>(rows)}, {"n", static_cast<double>(n)}};
+  w.outputs.resize(1);
+  w.outputs[0].row = n;
+  return w;
+}
+
+TEST(Regime, WithSeveralAxesTheRowLengthSplits) {
+  const auto found =
+      regimes({table(128, 512), table(1, 32000), table(512, 1024), table(4, 1024), table(8, 4096)},
+              one_space);
+  ASSERT_EQ(found.size(), 3U);
+  EXPECT_EQ(found[0].condition, "n <= 2048");
+  EXPECT_THAT(found[0].workloads, ElementsAre(0, 2, 3));
+  EXPECT_EQ(found[1].condition, "n <= 11448");
+  EXPECT_THAT(found[2].workloads, ElementsAre(1));
+}
+
+TEST(Regime, ARepresentativeCanBeTimed) {
+  const std::vector<BoundWorkload> workloads{streaming(4, 10), streaming(8, 1), streaming(16, 2),
+                                             streaming(32, 1)};
+  std::vector<Regime> found = regimes(workloads, one_space);
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].representative, 0U);
+  choose_representative(found[0], workloads, [](std::size_t i) { return i > 0; });
+  EXPECT_EQ(found[0].representative, 2U) << "the weighted median of the others";
+  EXPECT_EQ(found[0].smallest, 0U) << "verified all the same";
+}
+
 TEST(Regime, IntensityBeyondThreeTimesTheFirstOpensTheNext) {
   EXPECT_EQ(regimes({at(1, 100, 100), at(2, 300, 100)}, one_space).size(), 1U);
   EXPECT_EQ(regimes({at(1, 100, 100), at(2, 301, 100)}, one_space).size(), 2U);

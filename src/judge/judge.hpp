@@ -90,6 +90,8 @@ class Judge {
   /// behind. A wrong output fills verdict.correctness and ends it.
   Result<ScreenReading> screen(Subject& reference, Subject& candidate, std::size_t workload,
                                int rounds, Verdict& verdict);
+  /// Whether a call of it takes long enough to be timed from outside.
+  Result<bool> timeable(Subject& subject, std::size_t workload);
   /// The baseline against itself: is this machine fit for timing?
   Status self_test(Subject& baseline, const RaceOptions& options, TimingEvidence& evidence);
 

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
+#include <numeric>
 #include <sys/resource.h>
 
 namespace kw {
@@ -169,7 +170,8 @@ Result<RoundOutcome> Race::round() {
   std::uint64_t preempted = judge_switches_;
   for (std::size_t i = 0; i < contestants_.size(); ++i)
     preempted += contestants_[i].arm->involuntary_switches() - switches_before[i];
-  outcome.discarded = is_disturbed(preempted, outcome.calls);
+  const double running = 1e-9 * std::accumulate(accounted_ns_.begin(), accounted_ns_.end(), 0.0);
+  outcome.discarded = is_disturbed(preempted, outcome.calls, running);
   return outcome;
 }
 

@@ -158,6 +158,15 @@ Result<ScreenReading> Judge::screen(Subject& reference, Subject& candidate, std:
                        .rounds = ratios.size()};
 }
 
+Result<bool> Judge::timeable(Subject& subject, std::size_t workload) {
+  RaceOptions options;
+  options.workloads = {workload};
+  options.warm = definition_.ext.protocol != "cold";
+  Race race = make_race({{"baseline", subject.arm.get(), true}}, options);
+  KW_TRY([[maybe_unused]] const RoundOutcome warm, race.warm_up());
+  return !race.chosen().empty();
+}
+
 Status Judge::time(Subject& baseline, Subject& candidate, const RaceOptions& options,
                    Verdict& verdict) {
   TimingEvidence evidence;

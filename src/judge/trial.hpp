@@ -37,7 +37,7 @@ struct TrialResult {
   double cpu_ns = 0,
          accounted_ns = 0; ///< CPU time until frozen, and the wall time it was counted over
   double max_eta = 0, max_abs = 0, max_rel = 0;
-  double strain = 0; ///< largest error as a share of what was allowed; 0 for exact outputs
+  double strain = 0;          ///< largest error as a share of what was allowed; 0 for exact outputs
   bool worth_recheck = false; ///< the arm died: it must be spawned anew
 };
 

@@ -20,8 +20,9 @@ WindowPlan plan_windows(double baseline_ns, double candidate_ns, std::size_t wor
           .windows = once ? 1 : limits.windows};
 }
 
-bool is_disturbed(std::uint64_t switches, std::uint64_t calls) {
-  return switches > 8 + calls;
+bool is_disturbed(std::uint64_t switches, std::uint64_t calls, double seconds) {
+  constexpr double per_second = 50; // housekeeping of the system: tens of microseconds each
+  return static_cast<double>(switches) > 8 + static_cast<double>(calls) + per_second * seconds;
 }
 
 } // namespace kw

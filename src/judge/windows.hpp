@@ -27,8 +27,9 @@ struct WindowPlan {
 /// A call this long in units of the least window is not repeated for more windows.
 inline constexpr double long_call_windows = 8;
 
-/// Whether involuntary context switches of the judge and the arms discard a round of `calls` slots:
-/// about one per slot is the freezing itself.
-[[nodiscard]] bool is_disturbed(std::uint64_t switches, std::uint64_t calls);
+/// Whether involuntary context switches of the judge and the arms discard a round of `calls` slots
+/// that ran for `seconds`: about one per slot is the freezing itself, and a quiet system makes some
+/// as well.
+[[nodiscard]] bool is_disturbed(std::uint64_t switches, std::uint64_t calls, double seconds);
 
 } // namespace kw

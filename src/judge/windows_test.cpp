@@ -40,10 +40,15 @@ TEST(Windows, LongCallsAndManyWorkloadsGetOneWindow) {
 }
 
 TEST(Windows, OneSwitchPerCallIsTheFreezingItself) {
-  EXPECT_FALSE(is_disturbed(0, 0));
-  EXPECT_FALSE(is_disturbed(108, 100));
-  EXPECT_TRUE(is_disturbed(109, 100));
-  EXPECT_TRUE(is_disturbed(9, 0));
+  EXPECT_FALSE(is_disturbed(0, 0, 0));
+  EXPECT_FALSE(is_disturbed(108, 100, 0));
+  EXPECT_TRUE(is_disturbed(109, 100, 0));
+  EXPECT_TRUE(is_disturbed(9, 0, 0));
+}
+
+TEST(Windows, LongRoundsMeetMoreOfTheSystemsOwnWork) {
+  EXPECT_FALSE(is_disturbed(100, 6, 4));
+  EXPECT_TRUE(is_disturbed(300, 6, 4));
 }
 
 } // namespace

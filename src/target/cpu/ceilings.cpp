@@ -159,23 +159,14 @@ double mean_of_one(double all) {
 
 } // namespace
 
-double Ceilings::best_bandwidth(double bytes_read, double bytes_written, int threads) const {
-  const double total = bytes_read + bytes_written;
-  const double share = total > 0 ? bytes_written / total : 0;
-  double best = 0;
-  std::size_t chosen = 0;
-  // The smallest measured footprint that is not below half of this one: what fits a cache level
-  // barely is faster there than the next level says.
-  for (const BandwidthCeiling& b : bandwidth)
-    if (static_cast<double>(b.footprint) * 2 >= total / threads &&
-        (chosen == 0 || b.footprint < chosen))
-      chosen = b.footprint;
-  if (chosen == 0)
-    for (const BandwidthCeiling& b : bandwidth)
-      chosen = std::max(chosen, b.footprint);
-  double nearest = 2;
+namespace {
+
+/// Best bytes/s of all measurements at one footprint whose share of writes is nearest.
+double rate_of(const std::vector<BandwidthCeiling>& bandwidth, std::size_t footprint, double share,
+               int threads) {
+  double best = 0, nearest = 2;
   for (const BandwidthCeiling& b : bandwidth) {
-    if (b.footprint != chosen)
+    if (b.footprint != footprint)
       continue;
     const double distance = std::abs(static_cast<double>(b.writes) / (b.reads + b.writes) - share);
     if (distance > nearest + 1e-9)
@@ -187,14 +178,40 @@ double Ceilings::best_bandwidth(double bytes_read, double bytes_written, int thr
   return best;
 }
 
+} // namespace
+
+double Ceilings::transfer_ns(double bytes_read, double bytes_written, int threads) const {
+  const double total = bytes_read + bytes_written;
+  const double share = total > 0 ? bytes_written / total : 0;
+  double ns = 0, done = 0;
+  std::size_t before = 0;
+  for (const BandwidthCeiling& b : bandwidth) { // levels in order, several mixes each
+    if (b.footprint == before)
+      continue;
+    before = b.footprint;
+    // L1 and L2 are measured at half of what they hold; the last level at no more than it surely
+    // has, and whether a virtual machine gets all that it is told of, nobody knows: say yes.
+    double holds = 2.0 * static_cast<double>(b.footprint) * threads;
+    if (b.level == "L3")
+      holds = std::max(holds, static_cast<double>(cpu_info().last_level_bytes()));
+    if (b.footprint == bandwidth.back().footprint || holds > total)
+      holds = total;
+    const double rate = rate_of(bandwidth, b.footprint, share, threads);
+    if (rate <= 0)
+      return 0;
+    ns += 1e9 * std::max(0.0, holds - done) / rate;
+    done = std::max(done, holds);
+  }
+  return ns;
+}
+
 double Ceilings::floor_ns(double flops, double bytes_read, double bytes_written,
                           int threads) const {
   const double all = std::max(fma_f32_all, fma_f32_256_all);
   const double peak = threads > 1 ? all : std::max({fma_f32_1, fma_f32_256_1, mean_of_one(all)});
-  const double rate = best_bandwidth(bytes_read, bytes_written, threads);
-  if (peak <= 0 || rate <= 0)
+  if (peak <= 0 || bandwidth.empty())
     return 0;
-  return 1e9 * std::max(flops / peak, (bytes_read + bytes_written) / rate);
+  return std::max(1e9 * flops / peak, transfer_ns(bytes_read, bytes_written, threads));
 }
 
 Ceilings measure_ceilings() {

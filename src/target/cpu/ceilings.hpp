@@ -27,10 +27,10 @@ struct Ceilings {
   double fma_f32_256_1 = 0, fma_f32_256_all = 0;
   std::vector<BandwidthCeiling> bandwidth;
 
-  /// Best bytes/s for `bytes` of traffic in the given mix; takes the smallest footprint >= half of
-  /// it, so that the answer is an upper bound. 0 if nothing was measured.
-  [[nodiscard]] double best_bandwidth(double bytes_read, double bytes_written, int threads) const;
-  /// max(flops / peak, bytes / bandwidth) in ns; 0 if nothing was measured.
+  /// Least ns for this traffic over buffers that were just touched: what a cache level holds moves
+  /// at its speed, only the rest at the next level's. 0 if nothing was measured.
+  [[nodiscard]] double transfer_ns(double bytes_read, double bytes_written, int threads) const;
+  /// max(flops / peak, transfer_ns) in ns; 0 if nothing was measured.
   [[nodiscard]] double floor_ns(double flops, double bytes_read, double bytes_written,
                                 int threads) const;
 };
