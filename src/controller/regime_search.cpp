@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "controller/regime_search.hpp"
 
+#include "judge/ratios.hpp"
 #include "search/instantiate.hpp"
 
 #include <algorithm>
@@ -56,6 +57,7 @@ Result<RegimeSearch> RegimeSearch::open(SearchContext& context, const Regime& re
   names.insert(axes.begin(), axes.end());
   KW_TRY(SpaceSet set, SpaceSet::bind(std::move(fitting), names));
   search.set_ = std::make_unique<SpaceSet>(std::move(set));
+  KW_TRY(search.baseline_, load_baseline(context));
   KW_TRY(search.champion_, load_baseline(context));
   return search;
 }
@@ -239,12 +241,37 @@ Status RegimeSearch::gate(Subject& subject, double ahead, Probe& probe, Observat
   probe.decision = verdict.merit.outcome == Outcome::pass ? "keep" : "reject";
   probe.reason = verdict.merit.summary.empty() ? verdict.timing.summary : verdict.merit.summary;
   if (probe.decision == "keep") {
+    KW_TRY(const std::string loser, loses_elsewhere(subject, verdict));
+    if (verdict.correctness.outcome == Outcome::fail)
+      return {};
+    if (!loser.empty())
+      probe.decision = "reject", probe.reason = loser;
+  }
+  if (probe.decision == "keep") {
     // One workload, so one entry; the screen's own figure chose it and would flatter.
     const std::vector<PairedTiming>& timed = verdict.times->gate;
     probe.estimate = champion_log_ + (timed.empty() ? ahead : std::log(timed.front().speedup));
     seen.cost = std::exp(-*probe.estimate);
   }
   return {};
+}
+
+/// The winner as a whole may lose nowhere, so a champion may not either: a sentence about the first
+/// other workload of the regime where a screen sees it behind the baseline, "" if there is none.
+Result<std::string> RegimeSearch::loses_elsewhere(Subject& subject, Verdict& verdict) {
+  constexpr int rounds = 3;
+  Judge& judge = context_->judge;
+  for (const std::size_t i : regime_->workloads) {
+    if (i == regime_->representative || !judge.workloads()[i].timed)
+      continue;
+    KW_TRY(const ScreenReading screen, judge.screen(baseline_, subject, i, rounds, verdict));
+    if (verdict.correctness.outcome == Outcome::fail)
+      return std::string{};
+    if (screen.ahead < -tolerated_loss)
+      return fmt::format("screen: {:.3f}x of the baseline on {}", std::exp(screen.ahead),
+                         judge.workloads()[i].axes_text);
+  }
+  return std::string{};
 }
 
 void RegimeSearch::enthrone(Subject subject, const Probe& probe, const Config& config) {

@@ -43,6 +43,7 @@ class RegimeSearch {
   Status judge_one(const Config& config, const Solution& solution, TargetBuild build);
   Status question(Subject& subject, Probe& probe, Observation& seen);
   Status gate(Subject& subject, double ahead, Probe& probe, Observation& seen);
+  Result<std::string> loses_elsewhere(Subject& subject, Verdict& verdict);
   void enthrone(Subject subject, const Probe& probe, const Config& config);
 
   SearchContext* context_;
@@ -52,6 +53,7 @@ class RegimeSearch {
   std::vector<Prior> prior_;
   std::vector<std::pair<Config, Observation>> recalled_;
   std::optional<Config> best_;
+  Subject baseline_;        ///< loaded
   Subject champion_;        ///< loaded; the baseline until something beats it
   std::string champion_id_; ///< probe id, "" = baseline
   double champion_log_ = 0; ///< ln(t_baseline / t_champion), a chain of estimates
