@@ -56,11 +56,15 @@ def start(*args):
 
 
 def descendants(pid):
-    """Process ids below `pid`, from the kernel's own lists."""
+    """Process ids below `pid`, from the kernel's own lists. Whoever ends meanwhile is left out."""
     found = []
-    for task in pathlib.Path(f"/proc/{pid}/task").glob("*/children"):
+    try:
+        tasks = os.listdir(f"/proc/{pid}/task")
+    except OSError:
+        return found
+    for task in tasks:
         try:
-            children = task.read_text().split()
+            children = pathlib.Path(f"/proc/{pid}/task/{task}/children").read_text().split()
         except OSError:
             continue
         for child in children:
