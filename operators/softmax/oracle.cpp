@@ -7,17 +7,21 @@
 //   subtraction      t_i (1 + u): exp turns an absolute error |t_i| u into a relative one        |t_i|
 //   exponential      a few ulp, plus |t_i| once more if it goes through 2^(t log2 e)             ~2
 //   the same of s    the mean of |t_j| under y_j: s carries each e_j's error                     H
-//   summing n terms  all positive, so running sums are as large as s; rounding errors of a
-//                    plain loop add up like a random walk over the terms                         sqrt(n)
-//                    but with one sign where terms are equal to within an ulp of the running
-//                    sum, because the error then depends on the term alone: c = how many terms
-//                    are that close to one of four probes of the row                             c
+//   summing n terms  all positive, so running sums are as large as s. The rounding error of one
+//                    addition depends on the term's place between multiples of an ulp of the
+//                    running sum: terms that agree to within half an ulp err with one sign and
+//                    add up, groups of them have independent signs and add up like a random walk.
+//                    With m_b terms in the group b of those with the same floor(e / (2^-24 s))   K
+//                    K = sqrt(sum_b m_b^2): sqrt(n) if all differ, n if all are equal
 //   division                                                                                     1
-// S_i = y_i (2 + |t_i| + H + 3/8 sqrt(n) + c/4) + floor. The floor lets a kernel flush what is below
-// 2^-126: 2^-102 u = 2^-126.
+// S_i = y_i (2 + |t_i| + H + 3/8 K) + floor. The floor lets a kernel flush what is below 2^-126:
+// 2^-102 u = 2^-126.
+#include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstdint>
 #include <cstring>
+#include <vector>
 
 namespace {
 
@@ -52,45 +56,29 @@ Lanes exp_lanes(Lanes x) {
   return p * reinterpret_cast<Lanes>((n + 1023) << 52); // times 2^k
 }
 
-// How many of the positive terms e, whose sum is `total`, lie within half of 2^-24 total of one of up to
-// 16 probes that are further apart than that: nearly all if there are few values, a few percent
-// otherwise. A value that half of the terms share escapes with probability 2^-16.
-double crowded(const double* e, std::int64_t n, double total) {
-  const double near = 0x1p-25 * total;
-  double probes[16];
-  std::int64_t distinct = 0;
-  for (std::int64_t p = 0; p < 16; ++p) {
-    const double probe = e[(2 * p + 1) * n / 32];
-    bool known = false;
-    for (std::int64_t q = 0; q < distinct; ++q)
-      known |= std::fabs(probes[q] - probe) <= 2 * near;
-    if (!known)
-      probes[distinct++] = probe;
+/// sum_b m_b^2 of the positive terms e, whose sum is `total`. Groups are told apart by a hash over at
+/// least 2 n places: terms that all differ give at most about 1.5 n.
+double crowding(const double* e, std::int64_t n, double total) {
+  struct Place {
+    std::uint32_t row = 0, count = 0; // the count holds if the row does: nothing has to be cleared
+  };
+  static thread_local std::vector<Place> places;
+  static thread_local std::uint32_t row = 0;
+  const auto bits = static_cast<unsigned>(std::bit_width(static_cast<std::uint64_t>(2 * n - 1)));
+  if (places.size() < std::size_t{1} << bits || ++row == 0) {
+    places.assign(std::max(places.size(), std::size_t{1} << bits), {});
+    row = 1;
   }
-  const std::int64_t step = n >= 512 ? 3 : 1; // a third of a long row tells as much; 3 fits no power of two
-  std::int64_t count = 0;
-  for (std::int64_t p = 0; p < distinct; p += 4) { // four at a time hide the latency of the counters
-    Lanes at[4];
-    Bits hits[4] = {};
-    for (std::int64_t q = 0; q < 4; ++q)
-      at[q] = Lanes{} + (p + q < distinct ? probes[p + q] : -1.0); // no term is near a negative number
-    std::int64_t seen = 0;
-    for (std::int64_t i = 0; i + W <= n; i += step * W, seen += W) {
-      Lanes v;
-      std::memcpy(&v, e + i, sizeof v);
-      for (std::int64_t q = 0; q < 4; ++q)
-        hits[q] -= (v - at[q] <= near) & (v - at[q] >= -near);
-    }
-    for (std::int64_t q = 0; q < 4; ++q) {
-      std::int64_t here = 0;
-      for (std::int64_t l = 0; l < W; ++l)
-        here += hits[q][l];
-      count += seen > 0 ? here * n / seen : 0;
-      for (std::int64_t k = n / W * W; k < n; ++k)
-        count += std::fabs(e[k] - at[q][0]) <= near;
-    }
+  const double scale = 0x1p24 / total;
+  std::uint64_t squares = 0; // m^2 = 1 + 3 + ... + (2 m - 1)
+  for (std::int64_t i = 0; i < n; ++i) {
+    const auto group = static_cast<std::uint32_t>(static_cast<std::int64_t>(e[i] * scale));
+    Place& at = places[(group * 0x9E3779B1U) >> (32 - bits)];
+    const std::uint32_t before = at.row == row ? at.count : 0;
+    at = {row, before + 1};
+    squares += 2 * std::uint64_t{before} + 1;
   }
-  return static_cast<double>(count < n ? count : n);
+  return static_cast<double>(squares);
 }
 
 double sum(Lanes v) {
@@ -104,7 +92,6 @@ double sum(Lanes v) {
 
 // x [rows, n]; y, s [rows, n]
 extern "C" int oracle(const float* x, double* y, double* s, std::int64_t rows, std::int64_t n) {
-  const double walk = std::sqrt(static_cast<double>(n)) * 3 / 8;
   for (std::int64_t r = 0; r < rows; ++r, x += n, y += n, s += n) {
     float largest[16], top = x[0];
     for (float& v : largest)
@@ -135,7 +122,8 @@ extern "C" int oracle(const float* x, double* y, double* s, std::int64_t rows, s
       tail_weighted -= y[i] * t;
     }
     const double all = sum(total) + tail_total;
-    const double common = 2 + walk + crowded(y, n, all) / 4 + (sum(weighted) + tail_weighted) / all;
+    const double common =
+        2 + std::sqrt(crowding(y, n, all)) * 3 / 8 + (sum(weighted) + tail_weighted) / all;
     for (i = 0; i < n; ++i) {
       y[i] = y[i] / all;
       s[i] = y[i] * (common + (peak - static_cast<double>(x[i]))) + 0x1p-102;

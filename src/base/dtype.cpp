@@ -8,25 +8,25 @@ namespace {
 
 struct Row {
   DType type;
-  std::string_view name;
+  std::string_view name, c_type;
   int bits;
   bool floating;
   double roundoff;
 };
 
 constexpr std::array<Row, 12> rows{{
-    {DType::float64, "float64", 64, true, 0x1p-53},
-    {DType::float32, "float32", 32, true, 0x1p-24},
-    {DType::float16, "float16", 16, true, 0x1p-11},
-    {DType::bfloat16, "bfloat16", 16, true, 0x1p-8},
-    {DType::float8_e4m3fn, "float8_e4m3fn", 8, true, 0x1p-4},
-    {DType::float8_e5m2, "float8_e5m2", 8, true, 0x1p-3},
-    {DType::float4_e2m1, "float4_e2m1", 4, true, 0x1p-2},
-    {DType::int64, "int64", 64, false, 0},
-    {DType::int32, "int32", 32, false, 0},
-    {DType::int16, "int16", 16, false, 0},
-    {DType::int8, "int8", 8, false, 0},
-    {DType::boolean, "bool", 8, false, 0},
+    {DType::float64, "float64", "double", 64, true, 0x1p-53},
+    {DType::float32, "float32", "float", 32, true, 0x1p-24},
+    {DType::float16, "float16", "uint16_t", 16, true, 0x1p-11},
+    {DType::bfloat16, "bfloat16", "uint16_t", 16, true, 0x1p-8},
+    {DType::float8_e4m3fn, "float8_e4m3fn", "uint8_t", 8, true, 0x1p-4},
+    {DType::float8_e5m2, "float8_e5m2", "uint8_t", 8, true, 0x1p-3},
+    {DType::float4_e2m1, "float4_e2m1", "uint8_t", 4, true, 0x1p-2},
+    {DType::int64, "int64", "int64_t", 64, false, 0},
+    {DType::int32, "int32", "int32_t", 32, false, 0},
+    {DType::int16, "int16", "int16_t", 16, false, 0},
+    {DType::int8, "int8", "int8_t", 8, false, 0},
+    {DType::boolean, "bool", "uint8_t", 8, false, 0},
 }};
 
 const Row& row(DType t) {
@@ -52,6 +52,14 @@ std::optional<DType> dtype_from_name(std::string_view s) {
     if (r.name == s)
       return r.type;
   return std::nullopt;
+}
+
+std::string_view c_type(DType t) {
+  return row(t).c_type;
+}
+
+std::string_view c_scalar_type(DType t) {
+  return t == DType::float64 ? "double" : is_float(t) ? "float" : "int64_t";
 }
 
 bool is_float(DType t) {

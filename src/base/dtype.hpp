@@ -32,6 +32,11 @@ enum class DType : std::uint8_t {
 [[nodiscard]] std::string_view name(DType t);
 [[nodiscard]] std::optional<DType> dtype_from_name(std::string_view s);
 [[nodiscard]] bool is_float(DType t);
+/// C type of an element behind a kernel's pointer (docs/abi.md): "uint16_t" for the bits of a
+/// bfloat16.
+[[nodiscard]] std::string_view c_type(DType t);
+/// C type of a scalar argument: narrow floats travel as float, integers as int64_t (docs/abi.md).
+[[nodiscard]] std::string_view c_scalar_type(DType t);
 /// Unit roundoff u = 2^-p of round-to-nearest (0 for integers): float32 2^-24, bfloat16 2^-8, ...
 [[nodiscard]] double unit_roundoff(DType t);
 

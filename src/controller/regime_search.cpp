@@ -25,13 +25,6 @@ constexpr std::size_t clear_rounds = 3;
 /// A neighbouring regime hands on this many configurations.
 constexpr std::size_t handed_on = 3;
 
-std::string failure_of(const Verdict& v) {
-  return v.build.outcome == Outcome::fail     ? v.build.summary
-         : v.sandbox.outcome == Outcome::fail ? v.sandbox.summary
-         : v.timing.outcome == Outcome::fail  ? v.timing.summary
-                                              : v.correctness.summary;
-}
-
 } // namespace
 
 Result<Subject> load_baseline(SearchContext& context) {
@@ -173,7 +166,7 @@ Status RegimeSearch::judge_one(const Config& config, const Solution& solution, T
     seen = {.cost = std::nullopt, .valid = false};
     probe.decision = "reject";
     probe.estimate.reset();
-    probe.reason = failure_of(probe.verdict);
+    probe.reason = failed_axis(probe.verdict).summary;
   }
   probe.wall_ms = 1e3 * seconds_since(began);
   KW_CHECK(context_->recorder.store(probe, subject.build, seed));
@@ -220,9 +213,15 @@ Status RegimeSearch::question(Subject& subject, Probe& probe, Observation& seen)
     probe.reason = fmt::format("screen: {:.3f}x of the champion in {} rounds of {:.1f} s, too long "
                                "for a gate within the search",
                                std::exp(screen.ahead), screen.rounds, round);
-    return {};
+  } else {
+    KW_CHECK(gate(subject, screen.ahead, probe, seen));
   }
-  return gate(subject, screen.ahead, probe, seen);
+  if (probe.decision != "keep")
+    return {};
+  KW_TRY(const std::string loser, loses_elsewhere(subject, verdict));
+  if (!loser.empty())
+    probe.decision = "reject", probe.reason = loser;
+  return {};
 }
 
 Status RegimeSearch::gate(Subject& subject, double ahead, Probe& probe, Observation& seen) {
@@ -240,13 +239,6 @@ Status RegimeSearch::gate(Subject& subject, double ahead, Probe& probe, Observat
     return {};
   probe.decision = verdict.merit.outcome == Outcome::pass ? "keep" : "reject";
   probe.reason = verdict.merit.summary.empty() ? verdict.timing.summary : verdict.merit.summary;
-  if (probe.decision == "keep") {
-    KW_TRY(const std::string loser, loses_elsewhere(subject, verdict));
-    if (verdict.correctness.outcome == Outcome::fail)
-      return {};
-    if (!loser.empty())
-      probe.decision = "reject", probe.reason = loser;
-  }
   if (probe.decision == "keep") {
     // One workload, so one entry; the screen's own figure chose it and would flatter.
     const std::vector<PairedTiming>& timed = verdict.times->gate;

@@ -39,13 +39,6 @@ std::string failed_status(const Verdict& v) {
   }
 }
 
-const AxisVerdict& failed_axis(const Verdict& v) {
-  for (const AxisVerdict* a : {&v.build, &v.sandbox, &v.correctness, &v.timing, &v.merit})
-    if (a->outcome == Outcome::fail)
-      return *a;
-  return v.correctness;
-}
-
 std::string log_of(const Verdict& v) {
   if (v.finding == Finding::none)
     return fmt::format("kernwright {}: {}", v.word, v.correctness.summary);

@@ -107,6 +107,7 @@ class Judge {
 
  private:
   Judge() = default;
+  [[nodiscard]] double least_window_ns(const RaceOptions& options) const;
   Race make_race(std::vector<Contestant> contestants, const RaceOptions& options);
   /// The trial's result; where `check_determinism` finds a fault, that one's.
   Result<TrialResult> verify_one(Subject& subject, const BoundWorkload& workload,

@@ -30,6 +30,7 @@ double distance(const BoundWorkload& w) {
 /// A single late stop in the calibration must not make windows of a second: work after `done` is
 /// also caught by the samples taken at once, so the window need not carry that alone.
 constexpr double most_window_ns = 20e6;
+constexpr double least_window = 3e6;
 /// ln ratio of two rounds below which a screen has seen enough.
 constexpr double hopelessly_behind = -0.05;
 constexpr std::size_t many_workloads = 4;
@@ -72,13 +73,20 @@ std::size_t timed_workloads(const std::vector<BoundWorkload>& all, const RaceOpt
 
 } // namespace
 
+/// What the caller asks for, else what the calibration needs. A round's sum over many workloads is
+/// long enough, so there each window may be shorter.
+double Judge::least_window_ns(const RaceOptions& options) const {
+  if (options.least_window_ns > 0)
+    return options.least_window_ns;
+  if (!calibration_)
+    return least_window;
+  const double window = std::min(calibration_->least_window_ns(), most_window_ns);
+  return timed_workloads(workloads_, options) > many_workloads ? std::max(window / 2, least_window)
+                                                               : window;
+}
+
 Race Judge::make_race(std::vector<Contestant> contestants, const RaceOptions& options) {
-  double window = options.least_window_ns;
-  if (window <= 0)
-    window = calibration_ ? std::min(calibration_->least_window_ns(), most_window_ns) : 3e6;
-  // The round's own sum over many workloads is long enough; each of them may be shorter.
-  if (contestants.size() > 1 && timed_workloads(workloads_, options) > many_workloads)
-    window = std::max(window / 2, 3e6);
+  const double window = least_window_ns(options);
   return {*trials_, workloads_,  std::move(contestants), options,
           window,   next_trial_, context_.stop};
 }
@@ -89,7 +97,7 @@ Status Judge::self_test(Subject& baseline, const RaceOptions& options, TimingEvi
     evidence = *self_tested_;
     return {};
   }
-  KW_TRY(const Calibration measured, calibration());
+  KW_TRY([[maybe_unused]] const Calibration measured, calibration());
   LoadReport load;
   KW_TRY(const std::unique_ptr<Arm> twin, spawn(baseline, load));
   RaceOptions own = options;
@@ -114,9 +122,7 @@ Status Judge::self_test(Subject& baseline, const RaceOptions& options, TimingEvi
   evidence.protocol = options.warm ? "warm" : "cold";
   evidence.doorbell =
       session_->doorbell(definition_.ext.threads) == Doorbell::spin ? "spin" : "futex";
-  evidence.window_ns = options.least_window_ns > 0
-                           ? options.least_window_ns
-                           : std::min(measured.least_window_ns(), most_window_ns);
+  evidence.window_ns = least_window_ns(options);
   evidence.windows_per_half = options.windows;
   evidence.aa_sigma = mad_sigma(ratios);
   evidence.fit = evidence.aa_sigma <= unfit_sigma && gate.decision() != GateDecision::faster;

@@ -43,4 +43,11 @@ std::string name(Outcome o) {
   return "unknown";
 }
 
+const AxisVerdict& failed_axis(const Verdict& v) {
+  for (const AxisVerdict* a : {&v.build, &v.sandbox, &v.correctness, &v.timing, &v.merit})
+    if (a->outcome == Outcome::fail)
+      return *a;
+  return v.correctness;
+}
+
 } // namespace kw

@@ -114,4 +114,7 @@ struct Verdict {
   std::map<std::string, double> cost_ms; ///< build, load, generate, oracle, kernel, compare, total
 };
 
+/// The axis that decided against the candidate: the first failed one, correctness if none failed.
+[[nodiscard]] const AxisVerdict& failed_axis(const Verdict& v);
+
 } // namespace kw

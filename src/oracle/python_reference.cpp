@@ -3,7 +3,7 @@
 
 #include "base/hash.hpp"
 #include "oracle/peer.hpp"
-#include "oracle/python_stub.hpp"
+#include "oracle/python_adapter.hpp"
 #include "os/files.hpp"
 #include "os/process.hpp"
 
@@ -34,12 +34,12 @@ except Exception:
     pass
 )";
 
-Result<std::string> write_stub(const OracleContext& context, const PythonStub& stub) {
+Result<std::string> write_adapter(const OracleContext& context, const PythonAdapter& adapter) {
   KW_CHECK(make_dirs(context.scratch_dir));
   const std::string path =
-      join_path(context.scratch_dir, sha256_hex(stub.text).substr(0, 24) + ".py");
+      join_path(context.scratch_dir, sha256_hex(adapter.text).substr(0, 24) + ".py");
   if (!is_file(path))
-    KW_CHECK(write_file_atomic(path, stub.text));
+    KW_CHECK(write_file_atomic(path, adapter.text));
   return path;
 }
 
@@ -102,18 +102,20 @@ PythonProbe probe_python(const std::string& python) {
 Result<Oracle> prepare_python_reference(const Definition& definition,
                                         const OracleContext& context) {
   const PythonProbe probe = probe_python(context.python);
-  KW_TRY(const PythonStub stub, make_python_stub(definition, definition.reference, "run",
-                                                 PythonRole::reference, probe.torch_dtypes));
-  KW_CHECK(
-      require(probe, context, stub.torch, fmt::format("the reference of `{}`", definition.name)));
-  KW_TRY(const std::string path, write_stub(context, stub));
+  KW_TRY(const PythonAdapter adapter,
+         make_python_adapter(definition, definition.reference, "run", PythonRole::reference,
+                             probe.torch_dtypes));
+  KW_CHECK(require(probe, context, adapter.torch,
+                   fmt::format("the reference of `{}`", definition.name)));
+  KW_TRY(const std::string path, write_adapter(context, adapter));
   Oracle oracle;
   oracle.arm.kind = ArmKind::python_peer;
   oracle.arm.object = path;
-  oracle.arm.entry = stub.entry;
+  oracle.arm.entry = adapter.entry;
   oracle.mode = fmt::format(
-      "python {} {}{}", probe.version, stub.torch ? "torch " + probe.torch : "numpy " + probe.numpy,
-      stub.upcast.empty() ? "" : fmt::format(", upcast to float32: {}", stub.upcast));
+      "python {} {}{}", probe.version,
+      adapter.torch ? "torch " + probe.torch : "numpy " + probe.numpy,
+      adapter.upcast.empty() ? "" : fmt::format(", upcast to float32: {}", adapter.upcast));
   return oracle;
 }
 
@@ -123,12 +125,13 @@ Result<ArmSpec> prepare_peer(const PeerSpec& peer, const Definition& definition,
   spec.threads = definition.ext.threads;
   if (peer.kind == "python") {
     const PythonProbe probe = probe_python(context.python);
-    KW_TRY(const PythonStub stub, make_python_stub(definition, peer.source_text, peer.entry,
-                                                   PythonRole::peer, probe.torch_dtypes));
-    KW_CHECK(require(probe, context, stub.torch, fmt::format("peer `{}`", peer.name)));
-    KW_TRY(spec.object, write_stub(context, stub));
+    KW_TRY(const PythonAdapter adapter,
+           make_python_adapter(definition, peer.source_text, peer.entry, PythonRole::peer,
+                               probe.torch_dtypes));
+    KW_CHECK(require(probe, context, adapter.torch, fmt::format("peer `{}`", peer.name)));
+    KW_TRY(spec.object, write_adapter(context, adapter));
     spec.kind = ArmKind::python_peer;
-    spec.entry = stub.entry;
+    spec.entry = adapter.entry;
     return spec;
   }
   KW_TRY(spec.object, build_trusted(context, definition, peer.source, peer.source_text, peer.link));

@@ -22,7 +22,7 @@ struct PythonProbe {
 };
 PythonProbe probe_python(const std::string& python);
 
-/// Writes the generated stub into scratch_dir. Inputs of a dtype the installed torch lacks are
+/// Writes the generated adapter into scratch_dir. Inputs of a dtype the installed torch lacks are
 /// upcast to float32, which Oracle::mode records.
 /// Errors: no interpreter, or the reference needs torch and it is not installed.
 Result<Oracle> prepare_python_reference(const Definition& definition, const OracleContext& context);

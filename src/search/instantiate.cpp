@@ -77,32 +77,6 @@ Result<SplitTemplate> split(std::string_view text, const std::string& file) {
   return parts;
 }
 
-std::string_view c_type(DType t) {
-  switch (t) {
-  case DType::float64:
-    return "double";
-  case DType::float32:
-    return "float";
-  case DType::float16:
-  case DType::bfloat16:
-    return "uint16_t";
-  case DType::int64:
-    return "int64_t";
-  case DType::int32:
-    return "int32_t";
-  case DType::int16:
-    return "int16_t";
-  case DType::int8:
-    return "int8_t";
-  case DType::float8_e4m3fn:
-  case DType::float8_e5m2:
-  case DType::float4_e2m1:
-  case DType::boolean:
-    return "uint8_t";
-  }
-  return "";
-}
-
 /// "const float* a0, float* a1, int64_t m" and "a0, a1, m". Axes keep their names, prefixed so that
 /// they cannot meet a macro or keyword.
 struct Signature {
@@ -117,7 +91,7 @@ Result<Signature> signature_of(const Definition& definition) {
     s.arguments += fmt::format("{}{}", s.arguments.empty() ? "" : ", ", name);
   };
   for (const TensorSpec& input : definition.inputs)
-    add(input.is_scalar() ? std::string(c_type(input.dtype))
+    add(input.is_scalar() ? std::string(c_scalar_type(input.dtype))
                           : fmt::format("const {}*", c_type(input.dtype)),
         fmt::format("a{}", tensors++));
   for (const TensorSpec& output : definition.outputs) {

@@ -49,6 +49,15 @@ std::size_t occurrences(const std::string& haystack, const std::string& needle) 
   return n;
 }
 
+TEST(Instantiate, NarrowScalarsTravelAsFloat) {
+  const Space s = space();
+  Definition d = definition();
+  d.inputs[1].dtype = DType::bfloat16;
+  const Result<Solution> made = instantiate(d, {&s, {1, 0}, text});
+  ASSERT_TRUE(made) << made.error().text();
+  EXPECT_THAT(made->sources[0].content, HasSubstr("const uint16_t* a0, float a1, float* a2"));
+}
+
 TEST(Instantiate, MakesOneSelfContainedSource) {
   const Space s = space();
   const Result<Solution> made = instantiate(definition(), {&s, {1, 0}, text});

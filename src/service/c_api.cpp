@@ -12,34 +12,6 @@
 namespace kw {
 namespace {
 
-std::string c_type(DType t) {
-  switch (t) {
-  case DType::float64:
-    return "double";
-  case DType::float32:
-    return "float";
-  case DType::float16:
-  case DType::bfloat16:
-    return "uint16_t";
-  case DType::int64:
-    return "int64_t";
-  case DType::int32:
-    return "int32_t";
-  case DType::int16:
-    return "int16_t";
-  case DType::int8:
-    return "int8_t";
-  default:
-    return "uint8_t";
-  }
-}
-
-/// Scalars travel in registers: every narrow float as a float, every integer in a whole one
-/// (docs/abi.md).
-std::string c_scalar_type(DType t) {
-  return t == DType::float64 ? "double" : is_float(t) ? "float" : "int64_t";
-}
-
 std::string torch_type(DType t) {
   return t == DType::boolean ? "torch.bool" : fmt::format("torch.{}", name(t));
 }

@@ -3,15 +3,16 @@
 
 #include "formats/trace_set.hpp"
 #include "service/judging.hpp"
+#include "service/spaces.hpp"
 
 #include <fmt/format.h>
 
 namespace kw {
 namespace {
 
-/// Oracle, baseline and workloads of one definition, for real.
-Status run_definition(const Workspace& workspace, const TraceSet& set,
-                      const Definition& definition) {
+/// Oracle, baseline, workloads and templates of one definition, for real.
+Status run_definition(const Workspace& workspace, const TraceSet& set, const Definition& definition,
+                      CheckReport& report) {
   Task task{.definition = definition, .workloads = {}, .root = set.root};
   if (const auto found = set.workloads.find(definition.name); found != set.workloads.end())
     task.workloads = found->second;
@@ -33,6 +34,10 @@ Status run_definition(const Workspace& workspace, const TraceSet& set,
     return fail(ErrorKind::invalid_input,
                 "baseline and oracle disagree: " + verdict.correctness.summary,
                 "one of them is wrong, or the tolerance is tighter than honest rounding");
+  ++report.baselines;
+  KW_TRY(const std::vector<LoadedSpace> spaces, load_spaces(definition));
+  KW_TRY(const std::size_t right, run_seeds(*bench.judge, spaces));
+  report.templates += right;
   return {};
 }
 
@@ -53,9 +58,7 @@ Result<CheckReport> check(const Workspace& workspace, const std::string& path, b
   if (!run || has_errors(report.issues))
     return report;
   for (const Definition& d : loaded.set.definitions)
-    if (Status ran = run_definition(workspace, loaded.set, d); ran) {
-      report.baselines += d.ext.baseline.has_value();
-    } else {
+    if (Status ran = run_definition(workspace, loaded.set, d, report); !ran) {
       Error error = ran.error();
       error.where = d.file + (error.where.empty() ? "" : " (" + error.where + ")");
       report.issues.push_back({.severity = Severity::error, .error = std::move(error)});

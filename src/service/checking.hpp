@@ -14,11 +14,13 @@ struct CheckReport {
   std::vector<std::string> definitions;
   std::size_t workloads = 0, solutions = 0, traces = 0;
   std::size_t baselines = 0; ///< built, run and found right
+  std::size_t templates = 0; ///< spaces whose first seed was
   Issues issues;
 };
 
-/// `run`: additionally builds every oracle and baseline and judges the baseline at `smoke`, so that
-/// a reference and a baseline that disagree are found before anyone optimises against them.
+/// `run`: additionally builds every oracle and baseline and judges the baseline at `smoke` and the
+/// first seed of every template at a glance, so that parts that disagree are found before anyone
+/// optimises with them. Peers are not run.
 Result<CheckReport> check(const Workspace& workspace, const std::string& path, bool run);
 
 } // namespace kw

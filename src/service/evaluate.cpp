@@ -232,12 +232,8 @@ Result<Probe> Worker::judge(const std::string& path) {
                           open->bench.judge->tier() < open->bench.judge->definition().ext.min_tier;
   probe.decision = probe.verdict.accepted ? "archive" : "reject";
   const Verdict& v = probe.verdict;
-  probe.reason = v.build.outcome == Outcome::fail         ? v.build.summary
-                 : v.sandbox.outcome == Outcome::fail     ? v.sandbox.summary
-                 : v.correctness.outcome == Outcome::fail ? v.correctness.summary
-                 : v.timing.outcome == Outcome::fail      ? v.timing.summary
-                 : options_.timing                        ? v.merit.summary
-                                                          : v.correctness.summary;
+  probe.reason =
+      v.finding == Finding::none && options_.timing ? v.merit.summary : failed_axis(v).summary;
   if (open->recorder)
     KW_CHECK(open->recorder->store(probe, build, seed));
   return probe;

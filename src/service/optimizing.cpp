@@ -9,6 +9,7 @@
 #include "os/files.hpp"
 #include "report/render.hpp"
 #include "service/lease.hpp"
+#include "service/spaces.hpp"
 #include "stats/e_gate.hpp"
 #include "target/cpu/ceilings.hpp"
 
@@ -21,28 +22,6 @@ namespace kw {
 namespace {
 
 using nlohmann::ordered_json;
-
-Result<std::vector<LoadedSpace>> load_spaces(const Definition& definition) {
-  std::vector<LoadedSpace> out;
-  for (const std::string& relative : definition.ext.templates) {
-    const std::string path = join_path(definition.folder, relative);
-    KW_TRY(const std::string text, read_file(path, 1 << 20));
-    LoadedSpace loaded;
-    KW_TRY(loaded.space, parse_space(text, path));
-    KW_TRY(loaded.template_text,
-           read_file(join_path(parent_path(path), loaded.space.template_file), 1 << 20));
-    out.push_back(std::move(loaded));
-  }
-  if (out.empty())
-    return fail(ErrorKind::unsupported,
-                fmt::format("`{}` has no kernel templates, so the tuner has nothing to vary",
-                            definition.name),
-                "list *.space.json files under x_kernwright.templates (docs/tuner.md), or judge a "
-                "kernel of your own with "
-                "`kernwright evaluate`",
-                definition.file);
-  return out;
-}
 
 ordered_json options_json(const OptimizeOptions& o, const JudgingOptions& judging) {
   return {{"seconds", o.seconds},
@@ -223,6 +202,13 @@ Result<OptimizeResult> run_optimize(const Workspace& workspace, const OptimizeRe
   }
   KW_TRY(const Task task, find_task(workspace, run.definition));
   KW_TRY(const std::vector<LoadedSpace> spaces, load_spaces(task.definition));
+  if (spaces.empty())
+    return fail(ErrorKind::unsupported,
+                fmt::format("`{}` has no kernel templates, so the tuner has nothing to vary",
+                            task.definition.name),
+                "list *.space.json files under x_kernwright.templates (docs/tuner.md), or judge a "
+                "kernel of your own with `kernwright evaluate`",
+                task.definition.file);
   KW_TRY(const Solution baseline, baseline_solution(task.definition));
   // The whole search times: nothing else may time on this machine meanwhile.
   KW_TRY(const FileLock lease,

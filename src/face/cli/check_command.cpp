@@ -15,7 +15,8 @@ using nlohmann::ordered_json;
 void print_json(const CheckReport& report) {
   ordered_json out{{"definitions", report.definitions}, {"workloads", report.workloads},
                    {"solutions", report.solutions},     {"traces", report.traces},
-                   {"baselines_run", report.baselines}, {"issues", ordered_json::array()}};
+                   {"baselines_run", report.baselines}, {"templates_run", report.templates},
+                   {"issues", ordered_json::array()}};
   for (const Issue& i : report.issues)
     out["issues"].push_back({{"severity", i.severity == Severity::error ? "error" : "warning"},
                              {"where", i.error.where},
@@ -40,7 +41,8 @@ void print_text(const CheckReport& report) {
              count(report.workloads, "workload"), count(report.solutions, "solution"),
              count(report.traces, "trace"), count(errors, "error"), count(warnings, "warning"));
   if (report.baselines > 0)
-    fmt::print("built and run: {}, right in every trial\n", count(report.baselines, "baseline"));
+    fmt::print("built and run: {}, {}, right in every trial\n", count(report.baselines, "baseline"),
+               count(report.templates, "template"));
 }
 
 } // namespace
@@ -57,7 +59,7 @@ void add_check(CLI::App& app, Context& context) {
                       "a file, an operator folder or a trace set (default: the operators in use)");
   command->add_flag("--list", o->list, "list the definitions");
   command->add_flag("--run", o->run,
-                    "also build oracle and baseline and judge the baseline (smoke)");
+                    "also build oracle, baseline and templates and judge what they give");
   command->callback([&context, o] {
     context.run = [&context, o]() -> int {
       const Result<Workspace> workspace = open_workspace(context.workspace);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "face/cli/command.hpp"
 #include "face/cli/duration.hpp"
+#include "face/cli/judging_flags.hpp"
 #include "formats/verdict_json.hpp"
 #include "os/files.hpp"
 #include "os/interrupt.hpp"
@@ -162,23 +163,12 @@ void add_evaluate(CLI::App& app, Context& context) {
                     "with --time: show peers (OpenBLAS, PyTorch) beside it");
   command->add_option("--timing-budget", o->budget, "most time for each timing stage")
       ->capture_default_str();
-  command
-      ->add_option("--least-window", o->evaluate.least_window_ms,
-                   "least length of a timing window in ms (default: calibrated)")
-      ->check(at_most(1000));
   command->add_option("-j,--jobs", o->evaluate.jobs, "candidates built and verified in parallel")
       ->check(CLI::Range(1, 64));
-  command->add_option("--workload", o->evaluate.judging.workloads,
-                      "only these workloads: uuid prefix or axis=value (repeatable)");
-  command
-      ->add_option("--threads", o->evaluate.judging.threads,
-                   "threads the kernel may use (default: the definition's)")
-      ->check(CLI::Range(1, 1024));
+  add_judging_flags(*command, o->evaluate.judging, o->evaluate.least_window_ms);
   command->add_option("--junit", o->junit, "write a JUnit XML report");
   command->add_option("--sarif", o->sarif, "write a SARIF 2.1.0 report");
   command->add_flag("--no-archive", o->no_archive, "do not keep the probes");
-  command->add_flag("--allow-weak-sandbox", o->evaluate.judging.allow_weak_sandbox,
-                    "run below the definition's sandbox tier; taints the verdict");
   command->footer("  kernwright evaluate my_softmax.cpp -d softmax_f32 --time\n"
                   "  kernwright evaluate candidates/ --jobs 2 --gate smoke --junit report.xml");
   command->callback([&context, o] { context.run = [&context, o] { return run(context, *o); }; });

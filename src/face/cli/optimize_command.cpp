@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "face/cli/command.hpp"
 #include "face/cli/duration.hpp"
+#include "face/cli/judging_flags.hpp"
 #include "formats/verdict_json.hpp"
 #include "os/interrupt.hpp"
 #include "report/render.hpp"
@@ -177,21 +178,10 @@ void add_optimize(CLI::App& app, Context& context) {
                    "trials for the winner: gate 59, accept 299, champion 459")
       ->check(CLI::IsMember({"gate", "accept", "champion"}))
       ->capture_default_str();
-  command->add_option("--workload", o->request.judging.workloads,
-                      "only these workloads: uuid prefix or axis=value (repeatable)");
-  command
-      ->add_option("--threads", o->request.judging.threads,
-                   "threads the kernel may use (default: the definition's)")
-      ->check(CLI::Range(1, 1024));
-  command
-      ->add_option("--least-window", o->least_window_ms,
-                   "least length of a timing window in ms (default: calibrated)")
-      ->check(at_most(1000));
+  add_judging_flags(*command, o->request.judging, o->least_window_ms);
   command->add_option("--resume", o->request.resume, "continue an interrupted run by its id");
   command->add_flag("--no-peers", o->no_peers,
                     "do not time peers (OpenBLAS, PyTorch) beside the winner");
-  command->add_flag("--allow-weak-sandbox", o->request.judging.allow_weak_sandbox,
-                    "run below the definition's sandbox tier; taints the verdict");
   command->footer(
       "  kernwright optimize softmax_f32 --budget 60s\n"
       "Ctrl-C stops the search cleanly; --resume continues it. Every probe is in the archive.");

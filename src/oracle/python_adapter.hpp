@@ -15,7 +15,7 @@ enum class PythonRole {
   peer,      ///< entry(*inputs, *outputs, *axes) writes the outputs in place
 };
 
-struct PythonStub {
+struct PythonAdapter {
   std::string text;
   std::string entry;  ///< function the arm calls
   bool torch = false; ///< the text imports torch
@@ -24,8 +24,9 @@ struct PythonStub {
 
 /// `torch_dtypes`: what the installed torch has. Errors: an input of a dtype that neither framework
 /// carries (float4); a text that is not UTF-8.
-Result<PythonStub> make_python_stub(const Definition& definition, const std::string& user_text,
-                                    const std::string& function, PythonRole role,
-                                    const std::vector<std::string>& torch_dtypes);
+Result<PythonAdapter> make_python_adapter(const Definition& definition,
+                                          const std::string& user_text, const std::string& function,
+                                          PythonRole role,
+                                          const std::vector<std::string>& torch_dtypes);
 
 } // namespace kw
