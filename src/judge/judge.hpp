@@ -12,6 +12,7 @@
 #include "model/verdict.hpp"
 #include "oracle/oracle.hpp"
 #include "runner/session.hpp"
+#include "stats/trials.hpp"
 #include "target/target.hpp"
 
 #include <chrono>
@@ -113,6 +114,7 @@ class Judge {
   Result<TrialResult> verify_one(Subject& subject, const BoundWorkload& workload,
                                  const TrialKey& key, Verdict& verdict, WorkloadTrials& tally,
                                  bool check_determinism);
+  Result<bool> verify_hidden(Subject& subject, const GateSize& size, Verdict& verdict);
   Result<Calibration> calibration();
 
   Definition definition_;

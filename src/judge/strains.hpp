@@ -10,9 +10,6 @@
 
 namespace kw {
 
-/// Mined trials go to this many places: (workload, input class) pairs.
-constexpr std::size_t most_mined_places = 8;
-
 /// How near to their bounds the errors came, by place.
 class Strains {
  public:

@@ -2,6 +2,7 @@
 // Correctness: the trials of a gate, spread over the workloads by weight, over all input classes,
 // both buffer placements and alternating poison; plus a bit-for-bit repeat of one call per
 // workload.
+#include "judge/hidden_shapes.hpp"
 #include "judge/judge.hpp"
 #include "judge/strains.hpp"
 
@@ -81,6 +82,12 @@ std::string first_difference(const std::vector<std::vector<std::byte>>& a, const
   return {};
 }
 
+constexpr std::uint64_t trials_per_hidden_shape = 3;
+/// Mined trials go to this many places: (workload, input class) pairs.
+constexpr std::size_t most_mined_places = 8;
+/// An error that used more of its bound than this asks for a closer look.
+constexpr double strained = 0.5;
+
 } // namespace
 
 Result<TrialResult> Judge::verify_one(Subject& subject, const BoundWorkload& workload,
@@ -135,6 +142,41 @@ Result<TrialResult> Judge::verify_one(Subject& subject, const BoundWorkload& wor
   return second;
 }
 
+/// Shapes nobody listed; false when the candidate failed on one.
+Result<bool> Judge::verify_hidden(Subject& subject, const GateSize& size, Verdict& verdict) {
+  const std::uint64_t first = next_trial_;
+  const HiddenShapes hidden =
+      hidden_shapes(definition_, workloads_, size.hidden_shapes,
+                    [&](std::uint64_t i) { return trials_->coin(~(first + (i << 32))); });
+  if (!hidden.why_fewer.empty())
+    verdict.correctness.details.push_back(fmt::format("{} of {} hidden shapes: {}",
+                                                      hidden.workloads.size(), size.hidden_shapes,
+                                                      hidden.why_fewer));
+  for (const BoundWorkload& shape : hidden.workloads) {
+    WorkloadTrials tally{.uuid = shape.workload.uuid};
+    const std::vector<InputClass> classes = classes_of(shape);
+    bool ok = true;
+    for (std::uint64_t t = 0; t < trials_per_hidden_shape && ok; ++t) {
+      if (context_.stop())
+        return fail(ErrorKind::interrupted, "verification was interrupted");
+      const std::uint64_t coin = trials_->coin(next_trial_);
+      const TrialKey key{.trial = next_trial_++,
+                         .input_class = classes[coin % classes.size()],
+                         .placement =
+                             t % 2 == 0 ? Placement::end_aligned : Placement::start_aligned,
+                         .poison = static_cast<std::uint32_t>(coin >> 32)};
+      KW_TRY(const TrialResult result, verify_one(subject, shape, key, verdict, tally, t == 0));
+      ok = result.ok;
+    }
+    verdict.workloads.push_back(tally);
+    if (!ok) {
+      verdict.correctness.summary += " (a shape that no workload lists)";
+      return false;
+    }
+  }
+  return true;
+}
+
 Status Judge::verify(Subject& subject, const std::string& gate, Verdict& verdict,
                      const std::vector<std::size_t>& only) {
   KW_ASSERT(subject.loaded());
@@ -182,8 +224,15 @@ Status Judge::verify(Subject& subject, const std::string& gate, Verdict& verdict
         return {};
     }
   }
+  if (only.empty() && size.hidden_shapes > 0) {
+    KW_TRY(const bool ok, verify_hidden(subject, size, verdict));
+    if (!ok)
+      return {};
+  }
   const std::vector<Strains::Place> hardest = strains.greatest(most_mined_places);
-  for (std::uint64_t t = 0; t < size.mined; ++t) {
+  const std::uint64_t mined =
+      std::max(size.mined, hardest.front().strain > strained ? size.mined_strained : 0);
+  for (std::uint64_t t = 0; t < mined; ++t) {
     const Strains::Place& at = hardest[t % hardest.size()];
     KW_TRY(const bool ok, one(at.workload, at.input_class, false));
     if (!ok)
@@ -195,8 +244,8 @@ Status Judge::verify(Subject& subject, const std::string& gate, Verdict& verdict
       !size.evidence
           ? fmt::format("{} trials clean (smoke: feedback, not evidence)", verdict.trials)
           : fmt::format("{} trials clean over {} workload{}: failure rate < {:.2f} % at 95 %",
-                        verdict.trials, order.size(), order.size() == 1 ? "" : "s",
-                        100 * verdict.failure_rate_bound);
+                        verdict.trials, verdict.workloads.size(),
+                        verdict.workloads.size() == 1 ? "" : "s", 100 * verdict.failure_rate_bound);
   return {};
 }
 

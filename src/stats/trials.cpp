@@ -10,15 +10,19 @@ namespace kw {
 
 Result<GateSize> gate_size(std::string_view gate) {
   if (gate == "glance")
-    return GateSize{2, 0, false};
+    return GateSize{.trials = 2, .evidence = false};
   if (gate == "smoke")
-    return GateSize{5, 0, false};
+    return GateSize{.trials = 5, .evidence = false};
   if (gate == "gate")
-    return GateSize{59, 0, true};
+    return GateSize{.trials = 59, .mined_discrete = 16};
   if (gate == "accept")
-    return GateSize{299, 0, true};
+    return GateSize{.trials = 299, .mined_discrete = 64, .mined_strained = 64, .hidden_shapes = 8};
   if (gate == "champion")
-    return GateSize{459, 64, true};
+    return GateSize{.trials = 459,
+                    .mined = 64,
+                    .mined_discrete = 256,
+                    .mined_strained = 64,
+                    .hidden_shapes = 8};
   return fail(ErrorKind::invalid_input, "there is no gate named '" + std::string(gate) + "'",
               "use smoke, gate, accept or champion");
 }

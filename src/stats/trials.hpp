@@ -11,12 +11,15 @@
 
 namespace kw {
 
-/// Trials of a named gate, per Definition. `mined` come on top, where the errors of the others came
-/// nearest to their bounds.
+/// Trials of a named gate, per Definition. Mined ones come on top, where the errors of the others
+/// came nearest to their bounds.
 struct GateSize {
   std::uint64_t trials = 0;
   std::uint64_t mined = 0;
-  bool evidence = true; ///< smoke only guides; it proves nothing worth printing
+  std::uint64_t mined_discrete = 0; ///< at least so many for discrete outputs, on inputs near ties
+  std::uint64_t mined_strained = 0; ///< at least so many if an error used half of its bound
+  std::uint64_t hidden_shapes = 0;  ///< shapes that no workload lists, three trials each
+  bool evidence = true;             ///< smoke only guides; it proves nothing worth printing
 };
 /// "smoke" 5, "gate" 59 (p < 5 % at 95 %), "accept" 299 (p < 1 %), "champion" 459 (p < 1 % at 99 %)
 /// plus 64 mined.

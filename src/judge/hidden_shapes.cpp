@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "judge/hidden_shapes.hpp"
+
+#include "judge/trial.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <fmt/format.h>
+#include <optional>
+
+namespace kw {
+namespace {
+
+constexpr double cheap = 4e7; ///< operations, and bytes times 8: a few milliseconds
+constexpr int tries_per_shape = 40;
+
+double cost(const BoundWorkload& w) {
+  return w.flops + 8 * (w.bytes_read + w.bytes_written);
+}
+
+/// Needs no tensor of its own: only such a workload can lend its scalars to another shape.
+bool is_drawn(const BoundWorkload& w) {
+  return std::all_of(w.inputs.begin(), w.inputs.end(),
+                     [](const BoundInput& input) { return input.fixed.empty(); });
+}
+
+std::optional<std::vector<Expr>> parsed_constraints(const Definition& definition,
+                                                    std::string& why) {
+  std::vector<Expr> out;
+  for (const std::string& text : definition.constraints) {
+    Result<Expr> expr = Expr::parse(text);
+    if (expr)
+      for (const std::string& name : expr->names())
+        if (definition.axis(name) == nullptr)
+          expr = fail(ErrorKind::unsupported, name + " is no axis");
+    if (!expr) {
+      why = fmt::format("constraint `{}` is not one over axes", text);
+      return std::nullopt;
+    }
+    out.push_back(std::move(*expr));
+  }
+  return out;
+}
+
+std::int64_t prime_up_to(std::int64_t n) {
+  const auto is_prime = [](std::int64_t p) {
+    for (std::int64_t d = 2; d * d <= p; ++d)
+      if (p % d == 0)
+        return false;
+    return p > 1;
+  };
+  while (n > 2 && !is_prime(n))
+    --n;
+  return n;
+}
+
+/// `word` is random; `listed` are the values that workloads have.
+std::int64_t drawn_value(std::uint64_t word, const std::vector<std::int64_t>& listed) {
+  const std::int64_t most = *std::max_element(listed.begin(), listed.end());
+  const auto below = [&](std::uint64_t n) {
+    const std::uint64_t v = (word >> 8) % std::max<std::uint64_t>(n, 1);
+    return static_cast<std::int64_t>(v);
+  };
+  // Logarithmically even: small sizes have as many corners as large ones.
+  const double fraction = static_cast<double>(word >> 11) * 0x1p-53;
+  const auto any = static_cast<std::int64_t>(std::exp(fraction * std::log(double(most) + 1)));
+  const auto power = static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(any)));
+  std::int64_t value = any;
+  switch (word % 8) {
+  case 0:
+    value = 1;
+    break;
+  case 1:
+  case 2:
+    value = listed[static_cast<std::size_t>(below(listed.size()))] + 1 -
+            static_cast<std::int64_t>(word >> 60) % 3;
+    break;
+  case 3:
+  case 4:
+    value = power - 1 + static_cast<std::int64_t>(word >> 60) % 3;
+    break;
+  case 5:
+    value = prime_up_to(any);
+    break;
+  default:
+    break;
+  }
+  return std::clamp<std::int64_t>(value, 1, most);
+}
+
+/// Every buffer fits where the largest of the listed ones does.
+bool fits(const BoundWorkload& shape, const std::vector<BoundWorkload>& listed) {
+  return std::any_of(listed.begin(), listed.end(), [&](const BoundWorkload& w) {
+    if (w.flops > full_oracle_flops) // its oracle writes samples only
+      return false;
+    for (std::size_t i = 0; i < w.inputs.size(); ++i)
+      if (shape.inputs[i].bytes > w.inputs[i].bytes)
+        return false;
+    for (std::size_t i = 0; i < w.outputs.size(); ++i)
+      if (shape.outputs[i].bytes > w.outputs[i].bytes)
+        return false;
+    return true;
+  });
+}
+
+bool is_legal(const std::vector<Expr>& constraints, const Bindings& axes) {
+  return std::all_of(constraints.begin(), constraints.end(), [&](const Expr& c) {
+    const Result<double> holds = c.eval(axes);
+    return holds && *holds != 0;
+  });
+}
+
+} // namespace
+
+HiddenShapes hidden_shapes(const Definition& definition, const std::vector<BoundWorkload>& listed,
+                           std::size_t count,
+                           const std::function<std::uint64_t(std::uint64_t)>& coin) {
+  HiddenShapes out;
+  const auto lender = std::find_if(listed.begin(), listed.end(), is_drawn);
+  const std::optional<std::vector<Expr>> constraints =
+      parsed_constraints(definition, out.why_fewer);
+  if (!constraints)
+    return out;
+  if (lender == listed.end() || lender->workload.axes.empty()) {
+    out.why_fewer = lender == listed.end() ? "every workload brings tensors of its own"
+                                           : "all axes are constant";
+    return out;
+  }
+  double least = cost(listed.front());
+  for (const BoundWorkload& w : listed)
+    least = std::min(least, cost(w));
+  const double most_cost = std::max(cheap, 8 * least);
+
+  const auto known = [&](const std::vector<std::pair<std::string, std::int64_t>>& axes) {
+    const auto same = [&](const BoundWorkload& w) { return w.workload.axes == axes; };
+    return std::any_of(listed.begin(), listed.end(), same) ||
+           std::any_of(out.workloads.begin(), out.workloads.end(), same);
+  };
+  std::uint64_t draw = 0;
+  for (std::size_t t = 0; t < count * tries_per_shape && out.workloads.size() < count; ++t) {
+    Workload shape = lender->workload;
+    shape.weight = 0;
+    shape.where.clear();
+    shape.uuid = "hidden:";
+    for (std::size_t a = 0; a < shape.axes.size(); ++a) {
+      auto& [axis, value] = shape.axes[a];
+      std::vector<std::int64_t> values;
+      for (const BoundWorkload& w : listed)
+        for (const auto& [name, v] : w.workload.axes)
+          if (name == axis)
+            values.push_back(v);
+      value = drawn_value(coin(draw++), values);
+      shape.uuid += fmt::format("{}{}={}", a > 0 ? "," : "", axis, value);
+    }
+    if (known(shape.axes))
+      continue;
+    Result<BoundWorkload> bound = bind_workload(definition, shape, {});
+    if (!bound || cost(*bound) > most_cost || !fits(*bound, listed) ||
+        !is_legal(*constraints, bound->axes))
+      continue;
+    out.workloads.push_back(std::move(*bound));
+  }
+  if (out.workloads.size() < count)
+    out.why_fewer = "there are no more legal shapes within the sizes of the workloads";
+  return out;
+}
+
+} // namespace kw

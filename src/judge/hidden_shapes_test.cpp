@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "judge/hidden_shapes.hpp"
+
+#include <gtest/gtest.h>
+#include <set>
+
+namespace kw {
+namespace {
+
+Definition definition() {
+  Definition d;
+  d.name = "rows";
+  d.axes = {{"m", std::nullopt, "", ""}, {"n", std::nullopt, "", ""}};
+  d.inputs = {{"x", std::vector<std::string>{"m", "n"}, DType::float32, "", ""}};
+  d.outputs = {{"y", std::vector<std::string>{"m", "n"}, DType::float32, "", ""}};
+  return d;
+}
+
+BoundWorkload listed(const Definition& d, std::int64_t m, std::int64_t n) {
+  Workload w;
+  w.uuid = "w" + std::to_string(m) + "x" + std::to_string(n);
+  w.axes = {{"m", m}, {"n", n}};
+  return *bind_workload(d, w, {});
+}
+
+std::uint64_t coin(std::uint64_t i) { // SplitMix64
+  std::uint64_t z = (i + 1) * 0x9E3779B97F4A7C15;
+  z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9;
+  z = (z ^ (z >> 27)) * 0x94D049BB133111EB;
+  return z ^ (z >> 31);
+}
+
+TEST(HiddenShapes, AreNewDifferentAndNoLargerThanTheListedOnes) {
+  const Definition d = definition();
+  const std::vector<BoundWorkload> all{listed(d, 64, 128), listed(d, 1, 1000)};
+  const HiddenShapes hidden = hidden_shapes(d, all, 8, coin);
+  ASSERT_EQ(hidden.workloads.size(), 8U);
+  EXPECT_EQ(hidden.why_fewer, "");
+  std::set<std::string> names{"hidden:m=64,n=128", "hidden:m=1,n=1000"};
+  for (const BoundWorkload& w : hidden.workloads) {
+    EXPECT_TRUE(names.insert(w.workload.uuid).second) << w.workload.uuid;
+    EXPECT_LE(w.inputs[0].bytes, std::size_t{64 * 128 * 4}) << w.workload.uuid;
+    for (const auto& [axis, value] : w.workload.axes)
+      EXPECT_GE(value, 1) << axis;
+  }
+}
+
+TEST(HiddenShapes, KeepTheConstraints) {
+  Definition d = definition();
+  d.constraints = {"n % 8 == 0"};
+  const HiddenShapes hidden = hidden_shapes(d, {listed(d, 64, 128)}, 8, coin);
+  ASSERT_FALSE(hidden.workloads.empty());
+  for (const BoundWorkload& w : hidden.workloads)
+    EXPECT_EQ(w.workload.axes[1].second % 8, 0) << w.workload.uuid;
+}
+
+TEST(HiddenShapes, SayWhyThereAreNone) {
+  Definition d = definition();
+  EXPECT_NE(hidden_shapes(d, {listed(d, 1, 1)}, 8, coin).why_fewer, "");
+  d.constraints = {"x.max() < n"};
+  const HiddenShapes unreadable = hidden_shapes(d, {listed(d, 4, 4)}, 8, coin);
+  EXPECT_TRUE(unreadable.workloads.empty());
+  EXPECT_NE(unreadable.why_fewer.find("x.max() < n"), std::string::npos);
+}
+
+TEST(HiddenShapes, FollowTheCoin) {
+  const Definition d = definition();
+  const std::vector<BoundWorkload> all{listed(d, 64, 128)};
+  const auto other = [](std::uint64_t i) { return coin(i + 1'000'000); };
+  const HiddenShapes a = hidden_shapes(d, all, 8, coin), b = hidden_shapes(d, all, 8, coin),
+                     c = hidden_shapes(d, all, 8, other);
+  const auto names = [](const HiddenShapes& h) {
+    std::vector<std::string> out;
+    for (const BoundWorkload& w : h.workloads)
+      out.push_back(w.workload.uuid);
+    return out;
+  };
+  EXPECT_EQ(names(a), names(b));
+  EXPECT_NE(names(a), names(c));
+}
+
+} // namespace
+} // namespace kw
