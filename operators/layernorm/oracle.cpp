@@ -4,17 +4,22 @@
 //   m = mean x,  d_i = x_i - m,  v = mean d^2,  r = 1/sqrt(v + eps),  y_i = d_i r w_i + b_i
 //
 // First-order errors of a stable fp32 evaluation, in units of u = 2^-24:
-//   the mean     running sums or running means round n times: a random walk, at worst with steps of
-//                the size A = mean|x|                                            A (1 + sqrt(n)/4)
+//   the mean     running sums or running means round n times, at worst with
+//                steps of the size A = mean|x|                                   A (1 + K_x/4)
 //   x_i - m                                                                      |d_i|
-//   r            v sums n positive squares, then a root and a quotient           |d_i| (2 + sqrt(n)/8)
+//   r            v sums n positive squares, then a root and a quotient           |d_i| (2 + 3/16 K_d)
 //   products and the final addition                                              |d_i|, |b_i|
-// Where addends are equal to within an ulp of the running sum, its errors have one sign and grow with
-// the number of such addends: c_x and c_d count those near one of four probes of the row.
-// S_i = |w_i| r (|d_i| (4 + sqrt(n)/8 + c_d/4) + A (1 + sqrt(n)/4 + c_x/8)) + |b_i| + floor.
+// The rounding error of one addition depends on the term's place between multiples of an ulp of the
+// running sum: terms that agree to within half an ulp err with one sign and add up, groups of them
+// have independent signs and add up like a random walk. With m_b terms in the group b of those with
+// the same floor(term / (2^-24 n A)), for squares floor(d^2 / (2^-24 sum d^2)), K = sqrt(sum_b m_b^2):
+// sqrt(n) if all differ, n if all are equal.
+// S_i = |w_i| r (|d_i| (4 + 3/16 K_d) + A (1 + K_x/4)) + |b_i| + floor.
 // The floor, 2^-102 u = 2^-126, covers subnormal intermediate results.
 // E[x^2] - E[x]^2 loses digits by m^2 / v, which S does not allow: it fails on rows with an offset.
+#include <bit>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 
@@ -43,28 +48,36 @@ double sum(Lanes v) {
   return s;
 }
 
-// How many of n values lie within `near` of one of four probes spread over the row.
-template <class Value> double crowded(Value value, double near) {
-  using Bits = std::int64_t __attribute__((vector_size(64)));
-  Bits hits{};
-  for (std::int64_t p = 0; p < 4; ++p) {
-    const double probe = value((2 * p + 1) * n / 8 / W * W)[0];
-    for (std::int64_t i = 0; i < n; i += W) {
-      const Lanes distance = value(i) - probe;
-      hits -= (distance <= near) & (distance >= -near);
-    }
+/// Square root of sum_b m_b^2 over the n values, where group b holds those with the same
+/// floor(value / unit). Groups are told apart by a hash over 2 n places: values that all differ give
+/// at most about 1.3 sqrt(n).
+class Crowding {
+ public:
+  explicit Crowding(double unit) : scale_(1 / unit) { ++round; }
+  void add(double value) {
+    const auto group = static_cast<std::uint32_t>(static_cast<std::int64_t>(std::floor(value * scale_)));
+    Place& at = places[(group * 0x9E3779B1U) >> (32 - bits)];
+    const std::uint64_t before = at.round == round ? at.count : 0;
+    at = {round, before + 1};
+    squares_ += 2 * before + 1; // m^2 = 1 + 3 + ... + (2 m - 1)
   }
-  double count = 0;
-  for (std::int64_t l = 0; l < W; ++l)
-    count += static_cast<double>(hits[l]);
-  return count < n ? count : static_cast<double>(n);
-}
+  [[nodiscard]] double value() const { return std::sqrt(static_cast<double>(squares_)); }
+
+ private:
+  struct Place {
+    std::uint64_t round, count; // the count holds if the round does: nothing has to be cleared
+  };
+  static constexpr unsigned bits = std::bit_width(static_cast<std::uint64_t>(2 * n - 1));
+  static thread_local inline Place places[std::size_t{1} << bits];
+  static thread_local inline std::uint64_t round = 0;
+  double scale_;
+  std::uint64_t squares_ = 0;
+};
 
 } // namespace
 
 // x [rows, n], w, b [n]; y, s [rows, n]
 extern "C" int oracle(const float* x, const float* w, const float* b, double* y, double* s, std::int64_t rows) {
-  const double root_n = std::sqrt(static_cast<double>(n));
   for (std::int64_t row = 0; row < rows; ++row, x += n, y += n, s += n) {
     Lanes total[2] = {}, size[2] = {}, square[2] = {};
     for (std::int64_t i = 0; i < n; i += 2 * W)
@@ -82,13 +95,15 @@ extern "C" int oracle(const float* x, const float* w, const float* b, double* y,
       }
     const double squares = sum(square[0] + square[1]);
     const double r = 1 / std::sqrt(squares / n + eps);
-    const auto element = [&](std::int64_t i) { return load(x + i); };
-    const auto deviation = [&](std::int64_t i) {
-      const Lanes d = load(x + i) - mean;
-      return d * d;
-    };
-    const double mean_error = mean_size * (1 + root_n / 4 + crowded(element, 0x1p-25 * n * mean_size) / 8);
-    const double spread_error = 4 + root_n / 8 + crowded(deviation, 0x1p-25 * squares) / 4;
+    Crowding x_groups(0x1p-24 * n * mean_size + 0x1p-200), d_groups(0x1p-24 * squares + 0x1p-200);
+    for (std::int64_t i = 0; i < n; ++i)
+      x_groups.add(static_cast<double>(x[i]));
+    const double mean_error = mean_size * (1 + x_groups.value() / 4);
+    for (std::int64_t i = 0; i < n; ++i) {
+      const double d = static_cast<double>(x[i]) - mean;
+      d_groups.add(d * d);
+    }
+    const double spread_error = 4 + d_groups.value() * 3 / 16;
     for (std::int64_t i = 0; i < n; i += W) {
       const Lanes d = load(x + i) - mean, scale = r * load(w + i), shift = load(b + i);
       const Lanes out = d * scale + shift;
