@@ -186,7 +186,9 @@ Status Judge::verify(Subject& subject, const std::string& gate, Verdict& verdict
   std::vector<double> weights;
   for (const std::size_t i : order)
     weights.push_back(workloads_[i].workload.weight);
-  const std::vector<std::uint64_t> share = allocate_trials(size.trials, weights);
+  const std::vector<std::uint64_t> share =
+      size.each ? std::vector<std::uint64_t>(order.size(), size.trials)
+                : allocate_trials(size.trials, weights);
   const std::uint64_t total = std::accumulate(share.begin(), share.end(), size.mined);
 
   verdict.workloads.clear();

@@ -19,9 +19,9 @@ namespace {
 
 /// The seed gives the same inputs only for the same workloads, and threads change the order of
 /// sums.
-void judge_as_before(const Probe& before, Task& task, JudgingOptions& judging) {
+void judge_as_before(const Probe& before, bool all_workloads, Task& task, JudgingOptions& judging) {
   const std::vector<WorkloadTrials>& judged = before.verdict.workloads;
-  if (!judged.empty() && judging.workloads.empty())
+  if (!judged.empty() && judging.workloads.empty() && !all_workloads)
     std::erase_if(task.workloads, [&](const Workload& w) {
       return std::none_of(judged.begin(), judged.end(),
                           [&](const WorkloadTrials& t) { return t.uuid == w.uuid; });
@@ -75,12 +75,12 @@ Result<Replay> replay(const Workspace& workspace, const std::string& id,
   KW_TRY(out.before, decode_probe(stored.json));
   KW_TRY(Task task, find_task(workspace, out.before.definition));
   JudgingOptions judging = options.judging;
-  judge_as_before(out.before, task, judging);
+  judge_as_before(out.before, options.all_workloads, task, judging);
   KW_TRY(const Bench bench, open_bench(workspace, task, judging));
   const SystemClock clock;
   const Recorder recorder(*archive, clock, bench.environment, bench.judge->definition());
   Seed seed = fresh_seed();
-  if (!options.fresh_seed) {
+  if (!options.fresh_seed && options.trials == 0) {
     KW_TRY(seed, seed_from_hex(out.before.seed));
     if (seed_commitment(seed) != out.before.seed_commitment)
       out.drift.push_back("the revealed seed does not match the commitment made before the run");
@@ -93,7 +93,8 @@ Result<Replay> replay(const Workspace& workspace, const std::string& id,
   const bool timed =
       out.before.verdict.times && !out.before.verdict.times->confirmation.empty() && options.timing;
   if (subject.loaded()) {
-    const std::string gate = !options.gate.empty()              ? options.gate
+    const std::string gate = options.trials > 0      ? fmt::format("{} each", options.trials)
+                             : !options.gate.empty() ? options.gate
                              : !out.before.verdict.gate.empty() ? out.before.verdict.gate
                                                                 : "gate";
     KW_CHECK(judge.verify(subject, gate, verdict));

@@ -11,9 +11,11 @@
 namespace kw {
 
 struct ReplayOptions {
-  std::string gate;        ///< "" = the gate the probe was judged at
-  bool timing = true;      ///< repeat the confirmation where the probe had one
-  bool fresh_seed = false; ///< false = the revealed seed: the very same inputs
+  std::string gate;           ///< "" = the gate the probe was judged at
+  std::uint64_t trials = 0;   ///< of every workload, on fresh inputs; 0 = as the gate says
+  bool all_workloads = false; ///< also those that were not judged before
+  bool timing = true;         ///< repeat the confirmation where the probe had one
+  bool fresh_seed = false;    ///< false = the revealed seed: the very same inputs
   double timing_seconds = 120;
   JudgingOptions judging;
 };

@@ -2,6 +2,7 @@
 #include "stats/trials.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <numeric>
 #include <string>
@@ -23,6 +24,11 @@ Result<GateSize> gate_size(std::string_view gate) {
                     .mined_discrete = 256,
                     .mined_strained = 64,
                     .hidden_shapes = 8};
+  std::uint64_t each = 0;
+  const auto [end, error] = std::from_chars(gate.data(), gate.data() + gate.size(), each);
+  if (error == std::errc{} && each > 0 &&
+      std::string_view(end, gate.data() + gate.size()) == " each")
+    return GateSize{.trials = each, .each = true};
   return fail(ErrorKind::invalid_input, "there is no gate named '" + std::string(gate) + "'",
               "use smoke, gate, accept or champion");
 }
