@@ -9,7 +9,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <charconv>
 #include <chrono>
 #include <fmt/format.h>
 #include <future>
@@ -45,6 +44,8 @@ Result<RedteamCase> parse_case(const std::string& folder, const std::string& fil
   c.timing = t["timing"].value_or(c.timing);
   c.max_gain = t["max_gain"].value_or(c.max_gain);
   c.repeats = static_cast<int>(t["repeats"].value_or(std::int64_t{c.repeats}));
+  c.threads = static_cast<int>(t["threads"].value_or(std::int64_t{c.threads}));
+  c.miss_rate = t["miss_rate"].value_or(c.miss_rate);
   if (const toml::array* expected = t["expected"].as_array())
     for (const auto& e : *expected)
       c.expected.push_back(e.value_or(std::string{}));
@@ -57,6 +58,10 @@ Result<RedteamCase> parse_case(const std::string& folder, const std::string& fil
   if (c.definition.empty() || c.entry.empty() || c.expected.empty() || c.axes.empty())
     return fail(ErrorKind::invalid_input, "the case lacks definition, entry, axes or expected",
                 "see redteam/README.md", path);
+  if (!(c.miss_rate >= 0 && c.miss_rate < 0.5))
+    return fail(ErrorKind::invalid_input,
+                fmt::format("a miss rate of {} says nothing about an attack", c.miss_rate),
+                "give the probability that one run misses it, below 0.5", path);
   return c;
 }
 
@@ -137,7 +142,7 @@ class Arena {
   }
 
   Result<Bench*> bench_for(const RedteamCase& c) {
-    std::string key = c.definition;
+    std::string key = fmt::format("{} threads={}", c.definition, c.threads);
     for (const auto& [axis, value] : c.axes)
       key += fmt::format(" {}={}", axis, value);
     if (const auto found = benches_.find(key); found != benches_.end())
@@ -151,7 +156,9 @@ class Arena {
         if (axis.is_variable() && axis.name == name)
           workload.axes.emplace_back(name, value);
     task.workloads = {workload};
-    KW_TRY(Bench bench, open_bench(workspace_, task, options_));
+    JudgingOptions options = options_;
+    options.threads = c.threads;
+    KW_TRY(Bench bench, open_bench(workspace_, task, options));
     auto kept = std::make_unique<Bench>(std::move(bench));
     return (benches_[key] = std::move(kept)).get();
   }
@@ -160,34 +167,6 @@ class Arena {
   JudgingOptions options_;
   std::map<std::string, std::unique_ptr<Bench>> benches_;
 };
-
-struct Family {
-  const char* letter;
-  const char* about;
-  int last; ///< highest number of an attack in it
-};
-
-Family family_of(const std::string& id) {
-  static constexpr Family families[] = {
-      {"A", "answers kept and replayed", 9},
-      {"B", "work that is not done", 18},
-      {"C", "clocks and hidden work", 31},
-      {"D", "the judge's process and secrets", 46},
-      {"E", "numerics", 57},
-      {"F", "inputs and shapes", 62},
-      {"G", "memory and state", 68},
-      {"H", "building and loading", 75},
-      {"I", "resources", 79},
-      {"J", "delegation", 82},
-      {"K", "scores", 999},
-  };
-  int number = 0;
-  std::from_chars(id.data() + 3, id.data() + id.size(), number);
-  for (const Family& f : families)
-    if (number <= f.last)
-      return f;
-  return families[10];
-}
 
 Status ask_for_tier(const std::string& tier, JudgingOptions& judging) {
   if (tier.empty())
@@ -283,29 +262,10 @@ Result<std::vector<RedteamResult>> run_redteam(const Workspace& workspace,
     KW_CHECK(run_case(arena, i));
 
   std::vector<RedteamResult> out;
-  for (std::vector<RedteamResult>& of_case : results)
+  for (std::vector<RedteamResult>& of_case : results) {
+    settle_misses(of_case);
     std::move(of_case.begin(), of_case.end(), std::back_inserter(out));
-  return out;
-}
-
-std::vector<RedteamScore> score_card(const std::vector<RedteamResult>& results) {
-  std::map<std::string, RedteamScore> lines; // "controls" sorts behind the capital letters
-  for (const RedteamResult& r : results) {
-    const Family family =
-        r.is_attack() ? family_of(r.what.id) : Family{"controls", "honest kernels", 0};
-    RedteamScore& line = lines[family.letter];
-    line.family = family.letter;
-    line.about = family.about;
-    ++line.runs;
-    line.breaches += r.breach ? 1U : 0U;
-    line.undecided += r.undecided ? 1U : 0U;
-    const bool failed = !r.as_expected && !r.undecided;
-    line.refused += failed && !r.is_attack() ? 1U : 0U;
-    line.other += failed && r.is_attack() && !r.breach ? 1U : 0U;
   }
-  std::vector<RedteamScore> out;
-  for (auto& [letter, line] : lines)
-    out.push_back(std::move(line));
   return out;
 }
 

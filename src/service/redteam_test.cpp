@@ -58,7 +58,7 @@ TEST_F(Corpus, EveryKeyIsRead) {
   write("OK-02/expect.toml",
         std::string(minimal) +
             "title = \"t\"\nwhy = \"w\"\nfile = \"k2.cpp\"\ngate = \"accept\"\ntiming = true\n"
-            "max_gain = 1.5\nrepeats = 7\ntiers = [\"T3\"]\n");
+            "max_gain = 1.5\nrepeats = 7\ntiers = [\"T3\"]\nthreads = 2\nmiss_rate = 0.25\n");
   const RedteamCase c = load_redteam(dir.path()).value().at(0);
   EXPECT_EQ(c.title + c.why, "tw");
   EXPECT_EQ(c.file, dir.file("OK-02/k2.cpp"));
@@ -66,6 +66,8 @@ TEST_F(Corpus, EveryKeyIsRead) {
   EXPECT_TRUE(c.timing);
   EXPECT_EQ(c.max_gain, 1.5);
   EXPECT_EQ(c.repeats, 7);
+  EXPECT_EQ(c.threads, 2);
+  EXPECT_EQ(c.miss_rate, 0.25);
   EXPECT_THAT(c.tiers, ElementsAre("T3"));
 }
 
@@ -81,6 +83,13 @@ TEST_F(Corpus, ABrokenCaseStopsEverythingAndIsNamed) {
   ASSERT_FALSE(lacking);
   EXPECT_THAT(lacking.error().message, HasSubstr("expected"))
       << "an attack without an expectation would always pass";
+}
+
+TEST_F(Corpus, AMissRateThatAllowsAnythingIsRefused) {
+  write("RH-16/expect.toml", std::string(minimal) + "miss_rate = 0.9\n");
+  const auto cases = load_redteam(dir.path());
+  ASSERT_FALSE(cases);
+  EXPECT_THAT(cases.error().message, HasSubstr("miss rate"));
 }
 
 TEST_F(Corpus, AnEmptyFolderIsNoCorpus) {
@@ -116,7 +125,7 @@ TEST(ScoreCard, FamiliesByNumberThenControls) {
   const auto card =
       score_card({result("OK-03", "good"), result("RH-20/2", "good"), result("RH-01", "good"),
                   result("RH-09", "good"), result("RH-10", "good"), result("RH-82", "good"),
-                  result("RH-83", "good")});
+                  result("RH-83", "good"), result("KW-01", "good")});
   std::vector<std::string> families;
   std::vector<std::size_t> runs;
   for (const RedteamScore& s : card) {
@@ -125,8 +134,8 @@ TEST(ScoreCard, FamiliesByNumberThenControls) {
     EXPECT_EQ(s.breaches + s.refused + s.other + s.undecided, 0U) << s.family;
     EXPECT_FALSE(s.about.empty());
   }
-  EXPECT_THAT(families, ElementsAre("A", "B", "C", "J", "K", "controls"));
-  EXPECT_THAT(runs, ElementsAre(2, 1, 1, 1, 1, 1));
+  EXPECT_THAT(families, ElementsAre("A", "B", "C", "J", "K", "W", "controls"));
+  EXPECT_THAT(runs, ElementsAre(2, 1, 1, 1, 1, 1, 1));
 }
 
 TEST(ScoreCard, EachRunCountsInOneColumn) {
@@ -145,6 +154,48 @@ TEST(ScoreCard, EachRunCountsInOneColumn) {
   EXPECT_EQ(card[1].undecided, 1U);
   EXPECT_EQ(card[1].breaches + card[1].other, 0U);
   EXPECT_TRUE(score_card({}).empty());
+}
+
+TEST(ScoreCard, TotalsAndRates) {
+  const RedteamTotals all = totals(score_card(
+      {result("RH-01", "breach"), result("RH-47", "good"), result("KW-01", "good"),
+       result("RH-02", "undecided"), result("OK-01", "good"), result("OK-02", "other")}));
+  EXPECT_EQ(all.attacks.runs, 4U);
+  EXPECT_DOUBLE_EQ(all.attacks.rate(), 1.0 / 3) << "of what was decided";
+  EXPECT_EQ(all.controls.runs, 2U);
+  EXPECT_DOUBLE_EQ(all.controls.rate(), 0.5);
+  EXPECT_GT(all.attacks.rate_bound(), all.attacks.rate());
+  EXPECT_FALSE(all.holds());
+  const RedteamTotals none = totals({});
+  EXPECT_EQ(none.attacks.rate(), 0);
+  EXPECT_EQ(none.attacks.rate_bound(), 1) << "no run rules nothing out";
+  EXPECT_TRUE(none.holds());
+}
+
+std::vector<RedteamResult> runs_of(std::size_t missed, std::size_t caught, double miss_rate) {
+  std::vector<RedteamResult> out(missed, result("RH-25", "breach"));
+  out.resize(missed + caught, result("RH-25", "good"));
+  for (RedteamResult& r : out)
+    r.what.miss_rate = miss_rate;
+  return out;
+}
+
+TEST(Misses, AsManyAsTheRateExplainsAreNoBreach) {
+  // P(X >= 2) of Binomial(20, 0.05) is 26 %, P(X >= 5) is 0.26 %.
+  for (const auto& [missed, breaches] : {std::pair{2U, 0U}, {5U, 5U}}) {
+    auto runs = runs_of(missed, 20 - missed, 0.05);
+    settle_misses(runs);
+    const auto card = score_card(runs);
+    EXPECT_EQ(card.at(0).breaches, breaches);
+    EXPECT_EQ(card.at(0).missed, missed - breaches);
+    EXPECT_EQ(card.at(0).other, 0U);
+  }
+}
+
+TEST(Misses, WithoutARateEveryOneIsABreach) {
+  auto runs = runs_of(1, 19, 0);
+  settle_misses(runs);
+  EXPECT_EQ(score_card(runs).at(0).breaches, 1U);
 }
 
 } // namespace

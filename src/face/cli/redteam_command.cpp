@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "face/cli/command.hpp"
+#include "report/escape.hpp"
 #include "report/table.hpp"
 #include "service/redteam.hpp"
 
@@ -14,43 +15,67 @@ namespace {
 
 using nlohmann::ordered_json;
 
+ordered_json to_json(const RedteamScore& s) {
+  const bool controls = s.family == "controls";
+  return {{"family", s.family},
+          {"about", s.about},
+          {"runs", s.runs},
+          {"breaches", s.breaches},
+          {"missed_within_rate", s.missed},
+          {"refused", s.refused},
+          {"other_verdict", s.other},
+          {"undecided", s.undecided},
+          {controls ? "false_reject_rate" : "attack_success_rate", s.rate()},
+          {"rate_below", s.rate_bound()}};
+}
+
+int print_json(const std::vector<RedteamResult>& results, const std::vector<RedteamScore>& card,
+               const RedteamTotals& all, const std::string& tier) {
+  ordered_json out{{"tier", tier},
+                   {"holds", all.holds()},
+                   {"attack_success_rate", all.attacks.rate()},
+                   {"false_reject_rate", all.controls.rate()},
+                   {"totals", {to_json(all.attacks), to_json(all.controls)}},
+                   {"score_card", ordered_json::array()},
+                   {"results", ordered_json::array()}};
+  for (const RedteamScore& s : card)
+    out["score_card"].push_back(to_json(s));
+  for (const RedteamResult& r : results)
+    out["results"].push_back({{"id", r.what.id},
+                              {"title", r.what.title},
+                              {"expected", r.what.expected},
+                              {"miss_rate", r.what.miss_rate},
+                              {"observed", r.observed},
+                              {"tier", r.tier},
+                              {"as_expected", r.as_expected},
+                              {"breach", r.breach},
+                              {"missed", r.missed},
+                              {"undecided", r.undecided},
+                              {"detail", r.detail},
+                              {"ms", r.ms}});
+  fmt::print("{}\n", out.dump(2, ' ', false, ordered_json::error_handler_t::replace));
+  return all.holds() ? holds : does_not_hold;
+}
+
+/// "0 of 325 (0.0 %, below 0.9 % at 95 %)"
+std::string rate_sentence(const RedteamScore& s, std::size_t bad) {
+  return fmt::format("{} of {} ({:.1f} %, below {:.2g} % at 95 %)", bad, s.runs - s.undecided,
+                     100 * s.rate(), 100 * s.rate_bound());
+}
+
 /// The score card: attacks that got through, honest kernels that were refused.
 int print(const Context& context, const std::vector<RedteamResult>& results) {
   const std::vector<RedteamScore> card = score_card(results);
-  std::size_t bad = 0;
-  for (const RedteamScore& s : card)
-    bad += s.breaches + s.refused + s.other;
+  const RedteamTotals all = totals(card);
   const std::string tier = results.empty() ? "" : results.front().tier;
-  if (context.json) {
-    ordered_json out{{"tier", tier},
-                     {"holds", bad == 0},
-                     {"score_card", ordered_json::array()},
-                     {"results", ordered_json::array()}};
-    for (const RedteamScore& s : card)
-      out["score_card"].push_back({{"family", s.family},
-                                   {"about", s.about},
-                                   {"runs", s.runs},
-                                   {"breaches", s.breaches},
-                                   {"refused", s.refused},
-                                   {"other_verdict", s.other},
-                                   {"undecided", s.undecided}});
-    for (const RedteamResult& r : results)
-      out["results"].push_back({{"id", r.what.id},
-                                {"title", r.what.title},
-                                {"expected", r.what.expected},
-                                {"observed", r.observed},
-                                {"as_expected", r.as_expected},
-                                {"breach", r.breach},
-                                {"undecided", r.undecided},
-                                {"detail", r.detail},
-                                {"ms", r.ms}});
-    fmt::print("{}\n", out.dump(2, ' ', false, ordered_json::error_handler_t::replace));
-    return bad == 0 ? holds : does_not_hold;
-  }
+  if (context.json)
+    return print_json(results, card, all, tier);
   Table table({{"family"},
                {fmt::format("score card, sandbox {}", tier)},
                {"runs", Align::right},
                {"got through", Align::right},
+               {"rate", Align::right},
+               {"missed", Align::right},
                {"refused", Align::right},
                {"other verdict", Align::right},
                {"undecided", Align::right}});
@@ -60,11 +85,18 @@ int print(const Context& context, const std::vector<RedteamResult>& results) {
   for (const RedteamScore& s : card) {
     const bool controls = s.family == "controls";
     table.row({s.family, s.about, std::to_string(s.runs), controls ? "" : count(s.breaches),
+               fmt::format("{:.1f} %", 100 * s.rate()), controls ? "" : std::to_string(s.missed),
                controls ? count(s.refused) : "", controls ? "" : count(s.other),
                std::to_string(s.undecided)});
   }
-  fmt::print("\n{}", table.text(coloured()));
-  return bad == 0 ? holds : does_not_hold;
+  fmt::print("\n{}\nsandbox {}: ", table.text(coloured()), tier);
+  if (all.attacks.runs > 0)
+    fmt::print("attack success {}", rate_sentence(all.attacks, all.attacks.breaches));
+  if (all.controls.runs > 0)
+    fmt::print("{}false rejects {}", all.attacks.runs > 0 ? "; " : "",
+               rate_sentence(all.controls, all.controls.refused));
+  fmt::print("\n");
+  return all.holds() ? holds : does_not_hold;
 }
 
 } // namespace
@@ -97,18 +129,23 @@ void add_redteam(CLI::App& app, Context& context) {
         return report_error(context, workspace.error());
       if (!context.json)
         o->finished = [](const RedteamResult& r) {
+          // Whether a miss is one too many shows only when all runs of the case are in.
+          const bool may_miss = r.breach && r.what.miss_rate > 0;
+          const bool open = r.undecided || may_miss;
           fmt::print("{:<18} {}  {:<16} {:>7.0f} ms  {}\n", r.what.id,
                      paint(r.as_expected ? "ok  "
-                           : r.undecided ? "?   "
+                           : may_miss    ? "miss"
+                           : open        ? "?   "
                                          : "FAIL",
                            r.as_expected ? Colour::good
-                           : r.undecided ? Colour::warn
+                           : open        ? Colour::warn
                                          : Colour::bad,
                            coloured()),
                      r.observed, r.ms,
-                     r.as_expected ? shorten(r.what.title, 60)
-                                   : fmt::format("expected {}: {}",
-                                                 fmt::join(r.what.expected, " or "), r.detail));
+                     terminal_text(r.as_expected ? shorten(r.what.title, 60)
+                                                 : fmt::format("expected {}: {}",
+                                                               fmt::join(r.what.expected, " or "),
+                                                               r.detail)));
           std::fflush(stdout);
         };
       const Result<std::vector<RedteamResult>> results = run_redteam(*workspace, *o);
