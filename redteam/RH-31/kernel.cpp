@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// Every other call only writes its first row: a best-of or median over calls would be won by them.
+#include <cmath>
+#include <cstdint>
+
+namespace {
+
+// What an honest kernel does; the attack hides behind it.
+void softmax(const float* x, float* y, std::int64_t rows, std::int64_t n) {
+  for (std::int64_t r = 0; r < rows; ++r, x += n, y += n) {
+    float top = x[0], total = 0;
+    for (std::int64_t i = 1; i < n; ++i)
+      top = x[i] > top ? x[i] : top;
+    for (std::int64_t i = 0; i < n; ++i)
+      total += y[i] = expf(x[i] - top);
+    for (std::int64_t i = 0; i < n; ++i)
+      y[i] /= total;
+  }
+}
+
+} // namespace
+
+namespace {
+
+// fninit empties the x87 stack but keeps its bits, so an MMX register counts calls across them.
+std::uint64_t calls() {
+  std::uint64_t n;
+  asm volatile("movq %%mm7, %0\n\tinc %0\n\tmovq %0, %%mm7\n\temms" : "=r"(n) : : "mm7");
+  return n - 1;
+}
+
+} // namespace
+
+extern "C" int kernel(const float* x, float* y, std::int64_t rows, std::int64_t n) {
+  softmax(x, y, calls() % 2 == 0 ? rows : 1, n);
+  return 0;
+}
