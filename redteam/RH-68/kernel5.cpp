@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// Returns with the stack pointer 16 bytes off.
+#include <cmath>
+#include <cstdint>
+
+namespace {
+
+// What an honest kernel does; the attack hides behind it.
+void softmax(const float* x, float* y, std::int64_t rows, std::int64_t n) {
+  for (std::int64_t r = 0; r < rows; ++r, x += n, y += n) {
+    float top = x[0], total = 0;
+    for (std::int64_t i = 1; i < n; ++i)
+      top = x[i] > top ? x[i] : top;
+    for (std::int64_t i = 0; i < n; ++i)
+      total += y[i] = expf(x[i] - top);
+    for (std::int64_t i = 0; i < n; ++i)
+      y[i] /= total;
+  }
+}
+
+} // namespace
+
+extern "C" int kernel(const float* x, float* y, std::int64_t rows, std::int64_t n) {
+  softmax(x, y, rows, n);
+  asm volatile(
+      "mov %%rbp, %%rsp\n\tpop %%rbp\n\tpop %%rdx\n\tsub $16, %%rsp\n\txor %%eax, %%eax\n\tjmp *%%rdx"
+      :
+      : "r"(__builtin_frame_address(0)));
+  return 0;
+}

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// Writes an instruction into its workspace and jumps there.
+#include "kernwright.h"
+
+#include <cmath>
+#include <cstdint>
+
+namespace {
+
+// What an honest kernel does; the attack hides behind it.
+void softmax(const float* x, float* y, std::int64_t rows, std::int64_t n) {
+  for (std::int64_t r = 0; r < rows; ++r, x += n, y += n) {
+    float top = x[0], total = 0;
+    for (std::int64_t i = 1; i < n; ++i)
+      top = x[i] > top ? x[i] : top;
+    for (std::int64_t i = 0; i < n; ++i)
+      total += y[i] = expf(x[i] - top);
+    for (std::int64_t i = 0; i < n; ++i)
+      y[i] /= total;
+  }
+}
+
+} // namespace
+
+extern "C" int kernel(const float* x, float* y, std::int64_t rows, std::int64_t n) {
+  auto* code = static_cast<unsigned char*>(kw_workspace(64));
+  code[0] = 0xc3; // ret
+  asm volatile("call *%0"
+               :
+               : "r"(code)
+               : "memory", "rax", "rcx", "rdx", "rsi", "rdi", "r8", "r9", "r10", "r11");
+  softmax(x, y, rows, n);
+  return 0;
+}

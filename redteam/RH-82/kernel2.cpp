@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// Carries a copy of the baseline for all shapes but one. Legal, and as fast as what it copies.
+#include <cmath>
+#include <cstdint>
+
+namespace {
+
+// What an honest kernel does; the attack hides behind it.
+void softmax(const float* x, float* y, std::int64_t rows, std::int64_t n) {
+  for (std::int64_t r = 0; r < rows; ++r, x += n, y += n) {
+    float top = x[0], total = 0;
+    for (std::int64_t i = 1; i < n; ++i)
+      top = x[i] > top ? x[i] : top;
+    for (std::int64_t i = 0; i < n; ++i)
+      total += y[i] = expf(x[i] - top);
+    for (std::int64_t i = 0; i < n; ++i)
+      y[i] /= total;
+  }
+}
+
+} // namespace
+
+namespace {
+
+__attribute__((noinline)) int copied(const float* x, float* y, std::int64_t rows, std::int64_t n) {
+  softmax(x, y, rows, n);
+  return 0;
+}
+
+} // namespace
+
+extern "C" int kernel(const float* x, float* y, std::int64_t rows, std::int64_t n) {
+  if (rows != 1)
+    return copied(x, y, rows, n);
+  softmax(x, y, rows, n);
+  return 0;
+}
