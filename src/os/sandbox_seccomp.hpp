@@ -21,8 +21,8 @@ enum class SeccompProfile {
   /// While candidate code is being loaded (its constructors would run here): read-only opens, file
   /// mappings, nothing that writes, talks, forks or signals. Anything else kills the process.
   load,
-  /// While candidate code is being called: futex, the end of a signal handler, exit, yield, and
-  /// mprotect that never makes memory executable. Anything else kills the process. The runner adds
+  /// While candidate code is being called: futex, the end of the process, yield, and mprotect that
+  /// never makes memory executable. Anything else kills the process. The runner adds
   /// mprotect_only_within its arenas.
   kernel,
 };

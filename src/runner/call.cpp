@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The order of a call is the protocol's whole point:
-//   poison -> thaw -> prepare, acknowledged -> clock -> go ... done -> clock -> early samples
+//   poison -> reset the arm's threads, thaw -> prepare, acknowledged -> clock -> go ... done ->
+//   clock -> early samples
 //   -> freeze, confirmed -> copy outputs -> compare samples, canaries, CPU state
 #include "runner/call.hpp"
 #include "runner/cache_flush.hpp"
@@ -161,10 +162,19 @@ Result<CallReport> call_arm(Arm::State& arm, const Invocation& invocation) {
       std::chrono::duration_cast<std::chrono::nanoseconds>(invocation.timeout).count();
   CallReport report;
 
+  // Whatever the last call's kernel left in this process must not see the inputs before the clock
+  // starts: every thread begins anew, and finds the bell rung.
+  ring(arm);
+  if (!reset_threads(arm)) {
+    report.end = CallEnd::exited;
+    report.detail = "a thread of the process has ended";
+    kill_child(arm.process.pid);
+    arm.running = false;
+    return report;
+  }
   if (arm.frozen)
     thaw_child(arm.process.pid);
   arm.frozen = false;
-  ring(arm);
   // Preparing touches memory only, but a large arena or an overloaded machine may take its time.
   constexpr std::int64_t prepare_limit = 60'000'000'000;
   Waited waited = wait_for_done(arm, arm.sequence, monotonic_now_ns() + prepare_limit);

@@ -28,6 +28,13 @@ class EarlySample {
   std::vector<Line> lines_;
 };
 
+/// Every thread of a stopped candidate begins the runner's loop anew as soon as it is continued.
+/// False if one of them is gone.
+[[nodiscard]] bool reset_threads(const Arm::State& arm);
+
+/// Thread ids of a process, the first thread first, the others in the order they were made.
+[[nodiscard]] std::vector<pid_t> list_threads(pid_t pid);
+
 /// A small file of /proc, "" if unreadable.
 [[nodiscard]] std::string read_proc_file(const std::string& path);
 

@@ -2,6 +2,8 @@
 #include "runner/call.hpp"
 #include "runner/poison.hpp"
 
+#include "os/random.hpp"
+
 #include <bit>
 #include <fmt/core.h>
 
@@ -71,6 +73,7 @@ Status prepare_command(Arm::State& arm, const Invocation& invocation) {
   page.warm = invocation.warm ? 1 : 0;
   page.evict = invocation.evict ? 1 : 0;
   page.poison = invocation.poison;
+  page.nonce = static_cast<std::uint32_t>(random_u64());
   page.input_layout = core.input_layout;
   page.output_layout = arm.output_layout;
   page.input_count = static_cast<std::uint32_t>(core.staged.size());

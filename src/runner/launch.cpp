@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runner/launch.hpp"
+#include "runner/call.hpp"
 #include "runner/wire.hpp"
 
 #include "os/random.hpp"
@@ -121,8 +122,11 @@ Status await_load(const SessionCore& core, Arm::State& state, LoadReport& report
   if (waited == Waited::done) {
     const ChildState child = freeze_child(state.process.pid);
     state.frozen = child.event == ChildEvent::stopped;
-    if (state.frozen)
+    if (state.frozen) {
+      if (state.kind == ArmKind::candidate)
+        state.threads_of = list_threads(state.process.pid);
       return {};
+    }
     state.running = false;
     describe_end(state, child.code, child.code, child.event == ChildEvent::killed, report.end,
                  report.signal, report.detail);

@@ -26,6 +26,10 @@ inline constexpr std::size_t page = 4096;
 inline constexpr std::size_t stack_guard = std::size_t{1}
                                            << 20; ///< inaccessible, below and above the stack
 inline constexpr std::size_t message_bytes = 512;
+inline constexpr std::uint32_t max_threads = 1024; ///< of an arm
+/// Sent to every thread of a stopped candidate arm, with the thread's number as value: it drops
+/// whatever it was doing and begins the runner's loop anew (child/reset.cpp).
+inline constexpr int reset_signal = 10; // SIGUSR1
 
 /// Bytes [offset, offset + bytes) of an arena. Whole pages around it are accessible, no others.
 struct Place {
@@ -48,7 +52,8 @@ struct JudgePage {
   std::array<std::uint32_t, 15> pad1;
   // of the call:
   std::uint32_t entry, warm, evict, poison;
-  std::uint32_t input_count, output_count, argument_count, reserved;
+  std::uint32_t input_count, output_count, argument_count,
+      nonce;                                 ///< nonce: of this call, never guessed
   std::uint64_t input_layout, output_layout; ///< change whenever the places do
   std::array<std::uint64_t, 4> pad2;
   std::array<Place, max_buffers> inputs, outputs;
@@ -80,7 +85,8 @@ struct ArmPage {
 
 static_assert(sizeof(std::atomic<std::uint32_t>) == 4);
 static_assert(offsetof(JudgePage, sleeping) == 12 && offsetof(JudgePage, go) == 64);
-static_assert(offsetof(JudgePage, entry) == 128 && offsetof(JudgePage, input_layout) == 160);
+static_assert(offsetof(JudgePage, entry) == 128 && offsetof(JudgePage, nonce) == 156 &&
+              offsetof(JudgePage, input_layout) == 160);
 static_assert(offsetof(JudgePage, inputs) == 208 && offsetof(JudgePage, outputs) == 976);
 static_assert(offsetof(JudgePage, arguments) == 1744 && sizeof(JudgePage) <= page);
 static_assert(offsetof(ArmPage, sleeping) == 64 && offsetof(ArmPage, return_code) == 68);

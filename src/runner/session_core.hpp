@@ -82,7 +82,8 @@ struct Arm::State {
   bool spin = false;
   bool resident = false; ///< as in ArmSpec
   Spawned process;
-  UniqueFd socket; ///< trusted arms: closing it ends them
+  std::vector<pid_t> threads_of; ///< candidates: in the order of their numbers
+  UniqueFd socket;               ///< trusted arms: closing it ends them
   bool running = false, frozen = false;
 
   SharedMemory judge_memory, arm_memory, outputs;

@@ -81,6 +81,8 @@ Result<Zygote> Zygote::start(const std::string& runner, std::uint32_t confine, b
   SpawnSpec spec;
   spec.program = runner;
   spec.args = {"--zygote", std::to_string(other.get()), std::to_string(confine)};
+  // Restartable sequences would let a kernel take control whenever the runner is interrupted.
+  spec.environment = {"GLIBC_TUNABLES=glibc.pthread.rseq=0"};
   spec.inherit = {other.get()};
   spec.die_with_parent =
       false; // tied to the socket instead: the starting thread may well end first

@@ -93,7 +93,7 @@ extern "C" int kw_empty_kernel() {
 
 void load(Arm& arm, const Start& start) {
   if (start.entries.empty()) {
-    arm.entries.push_back(reinterpret_cast<const void*>(&kw_empty_kernel));
+    arm.entries[arm.entry_count++] = reinterpret_cast<const void*>(&kw_empty_kernel);
     return;
   }
   const std::string path =
@@ -105,7 +105,7 @@ void load(Arm& arm, const Start& start) {
     const void* address = ::dlsym(library, entry.c_str());
     if (address == nullptr)
       give_up(arm.shared, protocol::exit_load_failed, "the object has no entry", entry.c_str());
-    arm.entries.push_back(address);
+    arm.entries[arm.entry_count++] = address; // as many as decode_start allows
   }
 }
 
@@ -123,15 +123,15 @@ void map_memory(Arm& arm, const Start& start) {
   arm.stack_bytes = kernel_stack_bytes;
   arm.stack = map_stack(arm.stack_bytes);
   if (arm.judge == nullptr || arm.inputs == nullptr || arm.outputs == nullptr ||
-      arm.stack == nullptr || reserve_workspace(request.workspace_bytes) != 0 ||
-      reserve_eviction_pages() != 0)
+      arm.stack == nullptr || reserve_workspace(arm, request.workspace_bytes) != 0 ||
+      reserve_eviction_pages(arm) != 0)
     give_up(arm.shared, protocol::exit_confine_failed, "memory cannot be mapped",
             std::strerror(errno));
   arm.shared->input_base = reinterpret_cast<std::uint64_t>(arm.inputs);
   arm.shared->output_base = reinterpret_cast<std::uint64_t>(arm.outputs);
   arm.shared->stack_base = reinterpret_cast<std::uint64_t>(arm.stack);
   arm.shared->stack_bytes = arm.stack_bytes;
-  arm.shared->workspace_base = reinterpret_cast<std::uint64_t>(workspace_base());
+  arm.shared->workspace_base = reinterpret_cast<std::uint64_t>(arm.workspace);
   arm.shared->workspace_bytes = request.workspace_bytes;
 }
 
@@ -178,10 +178,12 @@ bool decode_start(const std::string& bytes, std::vector<int> descriptors, Start&
 }
 
 void run_arm(const Start& start, const Sandbox* sandbox) {
-  static Arm arm; // outlives every frame: a kernel's crash must not lose it
+  Arm& arm = kw_fixed.arm;
   const protocol::StartRequest& request = start.request;
   map_memory(arm, start);
   install_fault_notes(arm.shared);
+  if (sandbox != nullptr)
+    require(arm.shared, accept_resets(), "resets cannot be accepted");
   kw_trampoline_has_avx = cpu_has_avx() ? 1 : 0;
   if (request.threads == 1)
     pin_to(request.cpu);
@@ -197,12 +199,14 @@ void run_arm(const Start& start, const Sandbox* sandbox) {
   load(arm, start);
   if (request.has_object != 0)
     ::close(object_fd);
-  if (sandbox != nullptr)
+  if (sandbox != nullptr) {
+    require(arm.shared, protect_fixed(), "the runner's own data cannot be protected");
     require(arm.shared, confine_for_serving(arm, request, *sandbox),
             "the final filter was refused");
+  }
   arm.shared->loaded = 1;
   doorbell::ring(arm.shared->done, protocol::loaded_sequence, arm.judge->sleeping);
-  serve(arm);
+  serve(arm, protocol::loaded_sequence); // where the judge starts counting
 }
 
 } // namespace kw::child

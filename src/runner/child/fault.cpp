@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Notes where a crash happened and returns: the disposition is back to default by then, the
-// instruction faults again, and the judge sees the real signal.
+// Notes where a crash happened and crashes in the same way: the disposition is back to default by
+// then, so the judge sees the real signal. It cannot return: rt_sigreturn loads every register and
+// the signal mask from memory, which a kernel would use as well, so the filter forbids it.
 #include "arm.hpp"
 
 #include <array>
@@ -13,6 +14,16 @@ namespace {
 protocol::ArmPage* noted_in = nullptr;
 alignas(16) std::array<std::byte, 16384> handler_stack;
 
+[[noreturn]] void fail_again(int signal) {
+  if (signal == SIGFPE)
+    asm volatile("xor %%eax, %%eax\n\tcltd\n\tidivl %%eax" : : : "eax", "edx");
+  if (signal == SIGBUS) // #SS: an address that is none, by way of the stack segment
+    asm volatile("movabs $0x4000000000000000, %%rbp\n\tmov (%%rbp), %%rax" : : : "rax", "memory");
+  if (signal == SIGSEGV)
+    asm volatile("xor %%eax, %%eax\n\tmov (%%rax), %%rax" : : : "rax", "memory");
+  __builtin_trap(); // SIGILL
+}
+
 void note(int signal, siginfo_t* info, void* context) {
   constexpr std::uint64_t page_fault_write = 2; // bit 1 of the x86 page-fault error code
   const auto* state = static_cast<const ucontext_t*>(context);
@@ -21,6 +32,7 @@ void note(int signal, siginfo_t* info, void* context) {
       (static_cast<std::uint64_t>(state->uc_mcontext.gregs[REG_ERR]) & page_fault_write) != 0 ? 1
                                                                                               : 0;
   noted_in->fault_signal = static_cast<std::uint32_t>(signal);
+  fail_again(signal);
 }
 
 } // namespace

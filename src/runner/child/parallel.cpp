@@ -30,7 +30,6 @@ struct Job {
 constexpr int spins_before_sleep =
     2000; // about 50 us: consecutive loops of one call find all awake
 
-int thread_count = 1;
 std::array<Job, 2> jobs; // by parity of the job number
 alignas(64) std::atomic<std::uint64_t> ticket{0};
 alignas(64) std::atomic<std::uint32_t> job_number{0}; // futex of the workers
@@ -75,25 +74,10 @@ void work() {
   }
 }
 
-void* worker(void*) {
-  inside = true;
+void* worker(void* number) {
+  remember_thread(reinterpret_cast<std::uintptr_t>(number));
   started.fetch_add(1, std::memory_order_release);
-  std::uint32_t seen = 0;
-  for (;;) {
-    int spins = 0;
-    while (job_number.load(std::memory_order_acquire) == seen) {
-      if (++spins < spins_before_sleep) {
-        doorbell::pause();
-        continue;
-      }
-      sleepers.fetch_add(1, std::memory_order_seq_cst);
-      if (job_number.load(std::memory_order_seq_cst) == seen)
-        doorbell::sleep(job_number, seen);
-      sleepers.fetch_sub(1, std::memory_order_seq_cst);
-    }
-    seen = job_number.load(std::memory_order_acquire);
-    work();
-  }
+  work_for_ever();
 }
 
 void run_job(std::int64_t count, Body body, void* context) {
@@ -133,24 +117,59 @@ void run_job(std::int64_t count, Body body, void* context) {
 
 } // namespace
 
+void work_for_ever() {
+  inside = true;
+  std::uint32_t seen = 0;
+  for (;;) {
+    int spins = 0;
+    while (job_number.load(std::memory_order_acquire) == seen) {
+      if (++spins < spins_before_sleep) {
+        doorbell::pause();
+        continue;
+      }
+      sleepers.fetch_add(1, std::memory_order_seq_cst);
+      if (job_number.load(std::memory_order_seq_cst) == seen)
+        doorbell::sleep(job_number, seen);
+      sleepers.fetch_sub(1, std::memory_order_seq_cst);
+    }
+    seen = job_number.load(std::memory_order_acquire);
+    work();
+  }
+}
+
 int start_workers(int threads) {
-  thread_count = std::max(threads, 1);
-  for (int i = 1; i < thread_count; ++i) {
+  kw_fixed.threads = static_cast<std::uint64_t>(std::max(threads, 1));
+  remember_thread(0);
+  for (std::uintptr_t i = 1; i < kw_fixed.threads; ++i) {
     pthread_t thread{};
-    if (const int error = ::pthread_create(&thread, nullptr, worker, nullptr); error != 0)
+    if (const int error = ::pthread_create(&thread, nullptr, worker, reinterpret_cast<void*>(i));
+        error != 0)
       return error;
     ::pthread_detach(thread);
   }
   // A thread's first steps need system calls of their own: the filter must not overtake them.
-  while (started.load(std::memory_order_acquire) != thread_count - 1)
+  while (started.load(std::memory_order_acquire) != static_cast<int>(kw_fixed.threads) - 1)
     ::sched_yield();
   return 0;
+}
+
+void forget_jobs() {
+  for (Job& job : jobs) {
+    job.body.store(nullptr, std::memory_order_relaxed);
+    job.units.store(0, std::memory_order_relaxed);
+  }
+  ticket.store(0, std::memory_order_relaxed);
+  job_number.store(0, std::memory_order_relaxed);
+  sleepers.store(0, std::memory_order_relaxed);
+  finished.store(0, std::memory_order_relaxed);
+  caller_sleeps.store(0, std::memory_order_relaxed);
+  inside = false;
 }
 
 } // namespace kw::child
 
 extern "C" __attribute__((visibility("default"))) int kw_threads(void) {
-  return kw::child::thread_count;
+  return static_cast<int>(kw::child::kw_fixed.threads);
 }
 
 extern "C" __attribute__((visibility("default"))) void
@@ -158,7 +177,7 @@ kw_parallel_for(std::int64_t count, void (*body)(void* context, std::int64_t i),
   using namespace kw::child;
   if (count <= 0)
     return;
-  if (thread_count == 1 || inside || count == 1) { // nested loops run where they are
+  if (kw_fixed.threads == 1 || inside || count == 1) { // nested loops run where they are
     for (std::int64_t i = 0; i < count; ++i)
       body(context, i);
     return;

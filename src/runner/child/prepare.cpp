@@ -36,6 +36,7 @@ void move_guards(Guards& guards, std::byte* arena, std::size_t arena_bytes, cons
                  std::uint32_t count, std::uint64_t layout, int protection) {
   if (guards.layout == layout)
     return;
+  guards.count = std::min<std::uint32_t>(guards.count, protocol::max_buffers);
   for (std::uint32_t i = 0; i < guards.count; ++i)
     ::mprotect(arena + guards.open[i].begin, guards.open[i].end - guards.open[i].begin, PROT_NONE);
   guards.count = std::min<std::uint32_t>(count, protocol::max_buffers);
@@ -50,8 +51,10 @@ void move_guards(Guards& guards, std::byte* arena, std::size_t arena_bytes, cons
 }
 
 /// Deep enough for the large arrays honest kernels keep on the stack; deeper once one was.
-void poison_stack(Arm& arm, std::uint32_t pattern) {
-  static std::size_t depth = std::size_t{256} << 10;
+void poison_stack(const Arm& arm, std::uint32_t pattern) {
+  constexpr std::size_t least = std::size_t{256} << 10;
+  static std::size_t depth = least;
+  depth = std::clamp(depth, least, arm.stack_bytes / 2); // the kernel may have written anything
   constexpr std::size_t probe = std::size_t{16} << 10;
   std::byte* top = arm.stack + arm.stack_bytes;
   while (depth + probe <=
@@ -82,20 +85,19 @@ void touch_for_writing(std::byte* from, std::uint64_t bytes, std::size_t step) {
 // More pages than any second-level TLB holds. Never written, so all of them are the kernel's one
 // zero page and cost no memory.
 constexpr std::size_t eviction_pages = 8192;
-const std::byte* eviction_region = nullptr;
 
 } // namespace
 
-int reserve_eviction_pages() {
+int reserve_eviction_pages(Arm& arm) {
   void* p = ::mmap(nullptr, eviction_pages * page, PROT_READ,
                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (p == MAP_FAILED)
     return errno;
-  eviction_region = static_cast<const std::byte*>(p);
+  arm.eviction_region = static_cast<const std::byte*>(p);
   return 0;
 }
 
-void prepare_call(Arm& arm) {
+void prepare_call(const Arm& arm) {
   const protocol::JudgePage& call = *arm.judge;
   const std::uint32_t inputs = std::min<std::uint32_t>(call.input_count, protocol::max_buffers);
   const std::uint32_t outputs = std::min<std::uint32_t>(call.output_count, protocol::max_buffers);
@@ -104,7 +106,7 @@ void prepare_call(Arm& arm) {
   move_guards(output_guards, arm.outputs, arm.output_bytes, call.outputs.data(), outputs,
               call.output_layout, PROT_READ | PROT_WRITE);
   poison_stack(arm, call.poison);
-  poison_workspace(call.poison);
+  poison_workspace(arm, call.poison);
   // Page tables are filled in either protocol: page faults are not the kernel's work.
   const std::size_t step = call.warm != 0 && call.evict == 0 ? 64 : page;
   for (std::uint32_t i = 0; i < inputs; ++i)
@@ -114,8 +116,8 @@ void prepare_call(Arm& arm) {
   if (call.evict == 0)
     return;
   // The judge flushes inputs and outputs; here goes what only this process maps.
-  flush_lines(workspace_base(), workspace_used());
-  touch_for_reading(eviction_region, eviction_pages * page, page);
+  flush_lines(arm.workspace, workspace_used(arm));
+  touch_for_reading(arm.eviction_region, eviction_pages * page, page);
 }
 
 } // namespace kw::child

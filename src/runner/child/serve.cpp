@@ -52,7 +52,7 @@ void fill_frame(const Arm& arm, CallFrame& frame,
   frame.stack_count = in_memory;
   frame.stack = stack.data();
   frame.stack_top = arm.stack + arm.stack_bytes - 64;
-  frame.function = arm.entries[std::min<std::size_t>(call.entry, arm.entries.size() - 1)];
+  frame.function = arm.entries[std::min<std::size_t>(call.entry, arm.entry_count - 1)];
 }
 
 std::uint32_t state_flags(const CallFrame& frame) {
@@ -74,10 +74,9 @@ std::uint32_t state_flags(const CallFrame& frame) {
 
 } // namespace
 
-void serve(Arm& arm) {
+void serve(const Arm& arm, std::uint32_t seen) {
   static CallFrame frame;
   static std::array<std::uint64_t, protocol::max_arguments> stack;
-  std::uint32_t seen = protocol::loaded_sequence; // where the judge starts counting
   for (;;) {
     const std::uint32_t go = wait_for_go(arm, seen);
     seen = go;

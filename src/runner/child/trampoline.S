@@ -109,4 +109,61 @@ kw_trampoline:
     ret
     .cfi_endproc
     .size kw_trampoline, . - kw_trampoline
+
+/* void kw_reset_entry(int signal, siginfo_t* info, void* context): see reset.cpp. Nothing but the
+ * kernel's signal frame and read-only memory is trusted. The frame is abandoned. */
+    .globl kw_reset_entry
+    .hidden kw_reset_entry
+    .type kw_reset_entry, @function
+kw_reset_entry:
+    mov eax, [rsi + 24] /* the thread's number */
+    lea r12, [rip + kw_fixed]
+    cmp rax, [r12]
+    jb 2f
+    ud2
+2:
+    mov rbx, rax
+    mov rdx, [r12 + 16]
+    mov r13d, [rdx] /* the call's nonce */
+    lea r14, [rip + kw_waits]
+    lea r15, [rip + kw_forgotten]
+    mov ebp, 1
+    test ebx, ebx
+    jz 4f
+    mov [r14 + rbx * 4], r13d
+3:  /* a worker: until the first thread has forgotten the old jobs */
+    cmp [r15], r13d
+    je 6f
+    mov eax, 24 /* sched_yield */
+    syscall
+    jmp 3b
+4:  /* the first thread: until every worker waits */
+    cmp rbp, [r12]
+    jae 6f
+    cmp [r14 + rbp * 4], r13d
+    je 5f
+    mov eax, 24
+    syscall
+    jmp 4b
+5:
+    inc rbp
+    jmp 4b
+6:
+    mov rsp, [r12 + 24 + rbx * 8]
+    cmp qword ptr [r12 + 8], 0
+    je 7f
+    mov rdx, [r12 + 24 + 8192 + rbx * 8]
+    wrfsbase rdx
+    xor edx, edx /* nobody uses gs: no place to leave something */
+    wrgsbase rdx
+7:
+    push 2 /* no flag set: alignment checks above all */
+    popfq
+    fninit
+    ldmxcsr [rip + mxcsr_default]
+    xor ebp, ebp
+    mov rdi, rbx
+    call kw_after_reset
+    ud2
+    .size kw_reset_entry, . - kw_reset_entry
     .section .note.GNU-stack, "", @progbits

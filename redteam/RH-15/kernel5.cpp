@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// The counter in the part of the workspace that is not refilled.
+#include "kernwright.h"
+
+#include <cmath>
+#include <cstdint>
+
+namespace {
+
+// What an honest kernel does; the attack hides behind it.
+void softmax(const float* x, float* y, std::int64_t rows, std::int64_t n) {
+  for (std::int64_t r = 0; r < rows; ++r, x += n, y += n) {
+    float top = x[0], total = 0;
+    for (std::int64_t i = 1; i < n; ++i)
+      top = x[i] > top ? x[i] : top;
+    for (std::int64_t i = 0; i < n; ++i)
+      total += y[i] = expf(x[i] - top);
+    for (std::int64_t i = 0; i < n; ++i)
+      y[i] /= total;
+  }
+}
+
+} // namespace
+
+namespace {
+
+// Counts calls where the runner does not clean: behind the first MiB of the workspace, all but 64 bytes of a page.
+std::uint64_t calls() {
+  return (*reinterpret_cast<std::uint64_t*>(static_cast<char*>(kw_workspace(std::size_t{2} << 20)) +
+                                            (std::size_t{1} << 20) + 64))++;
+}
+
+} // namespace
+
+extern "C" int kernel(const float* x, float* y, std::int64_t rows, std::int64_t n) {
+  softmax(x, y, calls() % 64 < 20 ? rows : 1, n);
+  return 0;
+}
