@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Attacks on the judge with expected verdicts, and honest controls that must be accepted.
+// Attacks on the judge and planted bugs with expected verdicts, and honest controls that must be
+// accepted.
 #pragma once
 
 #include "base/result.hpp"
@@ -13,7 +14,7 @@
 namespace kw {
 
 struct RedteamCase {
-  std::string id; ///< "RH-01", "KW-03/2", "OK-04"
+  std::string id; ///< "RH-01", "KW-03/2", "PB-01", "OK-04"
   std::string title, why, definition, entry, file;
   std::vector<std::pair<std::string, std::int64_t>> axes;
   std::vector<std::string> expected; ///< finding names, "CORRECT", "NOT_FASTER", "ACCEPTED"
@@ -42,7 +43,9 @@ struct RedteamResult {
 
 /// One line of the score card: attacks of a family, or all honest controls.
 struct RedteamScore {
-  std::string family; ///< "A" ... "K", "W" for attacks of our own, "controls"; of totals "attacks"
+  /// "A" ... "K", "P" for planted bugs of a contest, "W" for attacks of our own, "controls"; of
+  /// totals "attacks"
+  std::string family;
   std::string about;  ///< what the family does
   std::size_t runs = 0;
   std::size_t breaches = 0; ///< attacks that got through

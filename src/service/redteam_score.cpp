@@ -32,6 +32,8 @@ Family family_of(const std::string& id) {
   };
   if (id.starts_with("KW-"))
     return {"W", "own attacks on this judge", 0};
+  if (id.starts_with("PB-"))
+    return {"P", "bugs of a published contest, planted", 0};
   int number = 0;
   std::from_chars(id.data() + 3, id.data() + id.size(), number);
   for (const Family& f : families)

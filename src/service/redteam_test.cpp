@@ -125,7 +125,8 @@ TEST(ScoreCard, FamiliesByNumberThenControls) {
   const auto card =
       score_card({result("OK-03", "good"), result("RH-20/2", "good"), result("RH-01", "good"),
                   result("RH-09", "good"), result("RH-10", "good"), result("RH-82", "good"),
-                  result("RH-83", "good"), result("KW-01", "good")});
+                  result("RH-83", "good"), result("KW-01", "good"), result("PB-01", "good"),
+                  result("PB-10/2", "good")});
   std::vector<std::string> families;
   std::vector<std::size_t> runs;
   for (const RedteamScore& s : card) {
@@ -134,8 +135,8 @@ TEST(ScoreCard, FamiliesByNumberThenControls) {
     EXPECT_EQ(s.breaches + s.refused + s.other + s.undecided, 0U) << s.family;
     EXPECT_FALSE(s.about.empty());
   }
-  EXPECT_THAT(families, ElementsAre("A", "B", "C", "J", "K", "W", "controls"));
-  EXPECT_THAT(runs, ElementsAre(2, 1, 1, 1, 1, 1, 1));
+  EXPECT_THAT(families, ElementsAre("A", "B", "C", "J", "K", "P", "W", "controls"));
+  EXPECT_THAT(runs, ElementsAre(2, 1, 1, 1, 1, 2, 1, 1));
 }
 
 TEST(ScoreCard, EachRunCountsInOneColumn) {

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// One element of a product, the last but one, is off by one part in ten thousand.
+#include <cstdint>
+
+extern "C" int kernel(const float* A, const float* B, float* C, std::int64_t M) {
+  constexpr std::int64_t N = KW_AXIS_N, K = KW_AXIS_K;
+  for (std::int64_t i = 0; i < M; ++i)
+    for (std::int64_t j = 0; j < N; ++j) {
+      float lane[16] = {}, sum = 0;
+      for (std::int64_t k = 0; k < K; k += 16)
+        for (int l = 0; l < 16; ++l)
+          lane[l] += A[i * K + k + l] * B[j * K + k + l];
+      for (const float v : lane)
+        sum += v;
+      C[i * N + j] = sum;
+    }
+  C[M * N - 2] *= 1.0001f;
+  return 0;
+}

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sets flush-to-zero and denormals-are-zero, and leaves them so.
+#include <cmath>
+#include <cstdint>
+#include <immintrin.h>
+
+namespace {
+
+// What an honest kernel does; the attack hides behind it.
+void softmax(const float* x, float* y, std::int64_t rows, std::int64_t n) {
+  for (std::int64_t r = 0; r < rows; ++r, x += n, y += n) {
+    float top = x[0], total = 0;
+    for (std::int64_t i = 1; i < n; ++i)
+      top = x[i] > top ? x[i] : top;
+    for (std::int64_t i = 0; i < n; ++i)
+      total += y[i] = expf(x[i] - top);
+    for (std::int64_t i = 0; i < n; ++i)
+      y[i] /= total;
+  }
+}
+
+} // namespace
+
+extern "C" int kernel(const float* x, float* y, std::int64_t rows, std::int64_t n) {
+  _mm_setcsr(_mm_getcsr() | 0x8040); // FTZ, DAZ
+  softmax(x, y, rows, n);
+  return 0;
+}
