@@ -165,10 +165,15 @@ TolerancePolicy default_tolerance(DType dtype) {
   case DType::bfloat16:
     t.rtol = 1.6e-2, t.atol_rms = 8e-3;
     break;
+  // Above half a step of the format, so that the exact answer passes once it is stored.
   case DType::float8_e4m3fn:
-  case DType::float8_e5m2:
-  case DType::float4_e2m1:
     t.rtol = 1e-1, t.atol_rms = 5e-2;
+    break;
+  case DType::float8_e5m2:
+    t.rtol = 1.5e-1, t.atol_rms = 5e-2;
+    break;
+  case DType::float4_e2m1:
+    t.rtol = 3e-1, t.atol_rms = 5e-2;
     break;
   default:
     t.exact = true;

@@ -102,6 +102,8 @@ class Judge {
   [[nodiscard]] const Definition& definition() const { return definition_; }
   [[nodiscard]] const std::vector<BoundWorkload>& workloads() const { return workloads_; }
   [[nodiscard]] int workers() const { return context_.workers; }
+  /// Inputs and oracle without a candidate: for the task lint.
+  [[nodiscard]] TrialRunner& trials() { return *trials_; }
   [[nodiscard]] std::string tier() const { return session_->tier(); }
   [[nodiscard]] const Oracle& oracle() const { return *oracle_; }
   [[nodiscard]] const Costs& costs() const { return trials_->costs(); }

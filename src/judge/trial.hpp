@@ -51,6 +51,9 @@ struct Expected {
   std::optional<SampledExpectation> sampled; ///< instead of every element, for huge products
 };
 
+/// Input classes that the trials of a workload rotate over.
+[[nodiscard]] std::vector<InputClass> classes_of(const BoundWorkload& workload);
+
 /// Milliseconds by purpose, for the verdict's cost line.
 using Costs = std::map<std::string, double>;
 
@@ -66,8 +69,13 @@ class TrialRunner {
   Result<CallReport> call(Arm& arm, bool warm, bool evict);
   /// Oracle values of the staged inputs. May restage; call it after the arms.
   Result<Expected> expect(bool timed);
-  /// Compares what an arm returned.
-  TrialResult check(const CallReport& report, const Expected& expected) const;
+  /// Compares what an arm returned. `slack` widens every bound: for the task lint alone.
+  TrialResult check(const CallReport& report, const Expected& expected, double slack = 1) const;
+  /// The bound of one output of the staged workload.
+  [[nodiscard]] Bound bound_for(const BoundOutput& output, const Expected::Tensor& expected,
+                                bool magnitudes) const;
+  /// Where an input of the last stage() lies. Writing to it falsifies what the next call sees.
+  [[nodiscard]] std::span<std::byte> staged(std::size_t input) const { return views_[input]; }
 
   void reseed(const Seed& seed) {
     seed_ = seed;
@@ -89,8 +97,6 @@ class TrialRunner {
   Result<CallReport> call_oracle(std::size_t entry, std::vector<Argument> arguments,
                                  std::vector<std::size_t> output_bytes);
   [[nodiscard]] std::vector<Argument> filled_arguments() const;
-  [[nodiscard]] Bound bound_for(const BoundOutput& output, const Expected::Tensor& expected,
-                                bool magnitudes) const;
 
   Session& session_;
   Arm& oracle_arm_;
@@ -101,6 +107,7 @@ class TrialRunner {
   TrialKey key_;
   std::vector<double> scalars_;
   std::vector<std::size_t> input_bytes_;
+  std::vector<std::span<std::byte>> views_;
   Costs costs_;
 };
 

@@ -14,8 +14,6 @@
 #include <numeric>
 
 namespace kw {
-namespace {
-
 std::vector<InputClass> classes_of(const BoundWorkload& workload) {
   std::vector<InputClass> out;
   for (InputClass c : all_input_classes())
@@ -33,6 +31,8 @@ std::vector<InputClass> classes_of(const BoundWorkload& workload) {
     out.push_back(InputClass::normal);
   return out;
 }
+
+namespace {
 
 /// Workloads of a campaign, cheapest first: a wrong kernel should be found before the large shapes
 /// are paid for. A gate that is no evidence visits only as many as it has trials, the heaviest

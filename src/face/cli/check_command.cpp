@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "face/cli/command.hpp"
+#include "face/cli/lint_output.hpp"
+#include "os/interrupt.hpp"
 #include "service/checking.hpp"
 
 #include <CLI/CLI.hpp>
@@ -45,6 +47,28 @@ void print_text(const CheckReport& report) {
                count(report.templates, "template"));
 }
 
+std::vector<std::string> targets(const std::string& first, std::vector<std::string> more) {
+  if (!first.empty())
+    more.insert(more.begin(), first);
+  return more;
+}
+
+int run_lint(Context& context, const Workspace& workspace, const std::vector<std::string>& targets,
+             double seconds) {
+  LintSettings settings;
+  settings.task.seconds = seconds;
+  settings.task.stop = [] { return interrupted(); };
+  if (!context.json)
+    settings.finished = print_lint;
+  const Result<std::vector<LintedTask>> tasks = lint(workspace, targets, settings);
+  if (!tasks)
+    return report_error(context, tasks.error());
+  if (context.json)
+    fmt::print("{}\n", ordered_json{{"lint", lint_to_json(*tasks)}}.dump(
+                           2, ' ', false, ordered_json::error_handler_t::replace));
+  return all_valid(*tasks) ? holds : does_not_hold;
+}
+
 } // namespace
 
 void add_check(CLI::App& app, Context& context) {
@@ -52,7 +76,9 @@ void add_check(CLI::App& app, Context& context) {
       "check", "validate definitions, workloads, solutions and traces; needs no GPU and no torch");
   struct Options {
     std::string path;
-    bool list = false, run = false;
+    std::vector<std::string> more;
+    bool list = false, run = false, lint = false;
+    double seconds = LintOptions{}.seconds;
   };
   auto o = std::make_shared<Options>();
   command->add_option("path", o->path,
@@ -60,11 +86,24 @@ void add_check(CLI::App& app, Context& context) {
   command->add_flag("--list", o->list, "list the definitions");
   command->add_flag("--run", o->run,
                     "also build oracle, baseline and templates and judge what they give");
+  CLI::Option* lint_flag = command->add_flag("--lint", o->lint,
+                                             "instead: is each task worth judging by? zeros, "
+                                             "constants, copies, less precision or an ignored "
+                                             "input must fail its check by 10x");
+  command
+      ->add_option("more", o->more,
+                   "with --lint: further paths, or names of definitions of the operators in use")
+      ->needs(lint_flag);
+  command->add_option("--seconds", o->seconds, "with --lint: at most this long per task")
+      ->check(CLI::PositiveNumber)
+      ->needs(lint_flag);
   command->callback([&context, o] {
     context.run = [&context, o]() -> int {
       const Result<Workspace> workspace = open_workspace(context.workspace);
       if (!workspace)
         return report_error(context, workspace.error());
+      if (o->lint)
+        return run_lint(context, *workspace, targets(o->path, o->more), o->seconds);
       const Result<CheckReport> report =
           check(*workspace, o->path.empty() ? workspace->operators : o->path, o->run);
       if (!report)

@@ -35,6 +35,7 @@ void add_init(CLI::App& app, Context& context) {
       for (const std::string& f : *files)
         fmt::print("wrote {}\n", f);
       fmt::print("next: kernwright check {0}\n"
+                 "      kernwright check --lint {0}\n"
                  "      kernwright --operators {0} evaluate {0}/baseline.cpp -d {1}\n",
                  where, *name);
       return holds;
