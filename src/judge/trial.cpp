@@ -237,6 +237,9 @@ Result<CallReport> TrialRunner::call(Arm& arm, bool warm, bool evict) {
   invocation.canary_key = canary_key(seed_, key_.trial);
   invocation.warm = warm;
   invocation.evict = evict;
+  // Secret, and the same for all arms of a slot.
+  constexpr std::uint64_t one_in = 8;
+  invocation.watch = (coin(key_.trial) >> 40) % one_in == 0;
   invocation.timeout = call_limit(*workload_);
   KW_TRY(CallReport report, arm.call(invocation));
   costs_["kernel"] += report.ns / 1e6;

@@ -177,7 +177,7 @@ Result<CallReport> call_arm(Arm::State& arm, const Invocation& invocation) {
   arm.frozen = false;
   // Preparing touches memory only, but a large arena or an overloaded machine may take its time.
   constexpr std::int64_t prepare_limit = 60'000'000'000;
-  Waited waited = wait_for_done(arm, arm.sequence, monotonic_now_ns() + prepare_limit);
+  Waited waited = wait_for_done(arm, arm.sequence, monotonic_now_ns() + prepare_limit, arm.spin);
   if (waited != Waited::done) {
     give_up(arm, waited, invocation, report);
     return report;
@@ -185,14 +185,19 @@ Result<CallReport> call_arm(Arm::State& arm, const Invocation& invocation) {
 
   if (invocation.evict)
     flush_buffers(arm);
+  const bool watch = invocation.watch && !arm.spin && !arm.resident;
+  std::optional<Decoy> decoy;
+  if (watch)
+    decoy.emplace(arm.shared->done);
   const std::int64_t accounted_from = monotonic_now_ns();
   const double cpu_before = cpu.ns();
   const std::int64_t go = monotonic_now_ns();
   ring(arm);
-  waited = wait_for_done(arm, arm.sequence, go + limit);
+  waited = wait_for_done(arm, arm.sequence, go + limit, arm.spin || watch);
   const std::int64_t done = monotonic_now_ns();
   if (waited == Waited::done && sample)
     sample->take();
+  decoy.reset();
   report.ns = static_cast<double>(done - go);
   if (waited != Waited::done) {
     give_up(arm, waited, invocation, report);

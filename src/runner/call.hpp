@@ -4,6 +4,9 @@
 
 #include "runner/session_core.hpp"
 
+#include <atomic>
+#include <thread>
+
 namespace kw {
 
 Result<CallReport> call_arm(Arm::State& arm, const Invocation& invocation);
@@ -26,6 +29,21 @@ class EarlySample {
   };
   Arm::State& arm_;
   std::vector<Line> lines_;
+};
+
+/// Sleeps on an arm's `done` in place of a judge that watches: how many a futex wakes, an arm can
+/// ask.
+class Decoy {
+ public:
+  explicit Decoy(const std::atomic<std::uint32_t>& done);
+  Decoy(const Decoy&) = delete;
+  Decoy& operator=(const Decoy&) = delete;
+  ~Decoy();
+
+ private:
+  const std::atomic<std::uint32_t>& done_;
+  std::atomic<bool> stop_{false};
+  std::thread thread_;
 };
 
 /// Every thread of a stopped candidate begins the runner's loop anew as soon as it is continued.

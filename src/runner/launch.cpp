@@ -118,7 +118,7 @@ Status await_load(const SessionCore& core, Arm::State& state, LoadReport& report
   const std::int64_t began = monotonic_now_ns();
   const std::int64_t limit =
       std::chrono::duration_cast<std::chrono::nanoseconds>(core.options.load_timeout).count();
-  const Waited waited = wait_for_done(state, protocol::loaded_sequence, began + limit);
+  const Waited waited = wait_for_done(state, protocol::loaded_sequence, began + limit, state.spin);
   if (waited == Waited::done) {
     const ChildState child = freeze_child(state.process.pid);
     state.frozen = child.event == ChildEvent::stopped;

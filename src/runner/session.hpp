@@ -68,7 +68,10 @@ struct Invocation {
   std::uint32_t poison = 0;     ///< pattern number; patterns alternate between calls
   std::uint64_t canary_key = 0; ///< secret key of the slack pattern
   bool warm = true;             ///< the arm touches all inputs before the clock starts
-  bool evict = false;           ///< cold protocol: flush buffers, workspace and TLB first (untimed)
+  /// Where the judge sleeps on the doorbell: spins this time, while the arm is told that it sleeps.
+  /// Work that hides behind the time it takes to wake up shows in such calls.
+  bool watch = false;
+  bool evict = false; ///< cold protocol: flush buffers, workspace and TLB first (untimed)
   std::chrono::milliseconds timeout{10'000};
 };
 

@@ -106,6 +106,8 @@ struct Arm::State {
 
 enum class Waited { done, ended, late };
 /// Until `done` reaches `target`, the process ends, or the deadline passes.
-Waited wait_for_done(const Arm::State& arm, std::uint32_t target, std::int64_t deadline_ns);
+/// `spin`: without sleeping.
+Waited wait_for_done(const Arm::State& arm, std::uint32_t target, std::int64_t deadline_ns,
+                     bool spin);
 
 } // namespace kw

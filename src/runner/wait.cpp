@@ -22,13 +22,14 @@ std::int64_t monotonic_now_ns() {
   return std::int64_t{t.tv_sec} * 1'000'000'000 + t.tv_nsec;
 }
 
-Waited wait_for_done(const Arm::State& arm, std::uint32_t target, std::int64_t deadline_ns) {
+Waited wait_for_done(const Arm::State& arm, std::uint32_t target, std::int64_t deadline_ns,
+                     bool spin) {
   // Signs of death and the clock are looked at rarely: the wait itself must see `done` at once.
   constexpr int spins_per_look = 4096; // about 100 us
   const std::atomic<std::uint32_t>& done = arm.shared->done;
   std::int64_t nap_ns = 200'000;
   for (;;) {
-    if (arm.spin) {
+    if (spin) {
       for (int i = 0; i < spins_per_look; ++i) {
         if (done.load(std::memory_order_acquire) == target)
           return Waited::done;

@@ -91,6 +91,29 @@ API int f(const float*, float* y, i64) {
   }
 }
 
+// Half a call's work hides behind the time a sleeping judge takes to wake up, unless it watches.
+TEST(Takeover, ASleepingJudgeWatchesNowAndThen) {
+  SessionOptions o = options();
+  o.doorbell = Doorbell::futex;
+  OneKernel k{build("hides", takeover + std::string(R"(
+API int f(const float*, float* y, i64 n) {
+  const Pages pages = find(__builtin_return_address(0), y);
+  long woken; register long r10 asm("r10") = 0;
+  asm volatile("syscall" : "=a"(woken) : "a"(202), "D"(pages.arm), "S"(1), "d"(1), "r"(r10) : "rcx", "r11", "memory");
+  if (woken == 1) // somebody sleeps: nobody looks
+    ring(pages, bell(pages));
+  for (i64 i = 0; i < n; ++i) { y[i] = 1; asm volatile("pause"); }
+  return 0;
+})")),
+              1000, o};
+  int noticed = 0;
+  for (int call = 0; call < 50 && noticed == 0; ++call) {
+    k.invocation.watch = call % 2 == 1;
+    noticed += k.call().stable_after_done ? 0 : 1;
+  }
+  EXPECT_EQ(noticed, 1);
+}
+
 TEST(Takeover, RegistersKeepNothing) {
   OneKernel k{build("registers", R"(
 API int f(const float*, float* y, i64) {
