@@ -20,7 +20,7 @@ namespace kw {
 using Seed =
     std::array<std::uint8_t, 16>; ///< 128 secret bits; committed before a run, revealed after
 
-/// The input classes of docs/integrity (numbers 1..18 there), rotated over the trials. What each
+/// The input classes of docs/INTEGRITY.md (numbers 1..18 there), rotated over the trials. What each
 /// class means for floats is in float_pattern.cpp, for bounded and integer kinds in
 /// fraction_pattern.cpp. Only `specials` makes infinities and NaN; every other class stays finite
 /// in the storage dtype.

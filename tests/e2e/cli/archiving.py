@@ -109,6 +109,16 @@ class Archiving(Case):
         self.assertEqual((before["got"], before["want"]), (after["got"], after["want"]))  # the very same inputs
         self.run_expecting(HOLDS, "replay", self.ids["good"], "--fresh", "--gate", "gate", says=["59 trials clean"])
 
+    def test_replay_of_every_workload_says_what_it_excludes(self):
+        arguments = ("replay", self.ids["good"], "--trials", "20", "--all-workloads")
+        excluded = self.run_expecting(HOLDS, "--json", *arguments).json["excluded"]
+        self.assertEqual(len(excluded["workloads"]), 8)
+        for w in excluded["workloads"]:
+            self.assertEqual((w["trials"], w["failures"]), (20, 0))
+            self.assertAlmostEqual(w["failure_rate_bound"], 1 - 0.05 ** (1 / 20))
+        self.assertAlmostEqual(excluded["joint_miss_probability_at_1_percent"], 0.99 ** 160)
+        self.run_expecting(HOLDS, *arguments, says=["160 trials clean over 8 workloads", "would pass all 160 trials"])
+
     def test_replay_reports_drift(self):
         # The definition is not the one it was judged by any more.
         operators = self.dir / "ops"
