@@ -10,6 +10,7 @@
 #include <atomic>
 #include <cstdlib>
 #include <gtest/gtest.h>
+#include <sys/mount.h>
 #include <sys/stat.h>
 #include <thread>
 #include <unistd.h>
@@ -318,22 +319,39 @@ TEST_F(Compile, MissingScratchFolderIsInfrastructure) {
   EXPECT_FALSE(out.error().remedy.empty());
 }
 
-TEST_F(Compile, FullDiskIsInfrastructureNeverTheCandidatesFault) {
-  // A compiler that meets a full disk; it lies outside /usr, so Landlock has to stay away.
-  const std::string fake = dir_->file("full-disk-g++");
-  ASSERT_TRUE(write_file_atomic(fake,
+/// A compiler that says that the disk is full; outside /usr, so Landlock has to stay away.
+BuilderOptions with_complaining_compiler(const std::string& path) {
+  EXPECT_TRUE(write_file_atomic(path,
                                 "#!/bin/sh\n"
                                 "[ \"$1\" = --version ] && echo 'g++ (fake) 12.0.0' && exit 0\n"
                                 "echo 'as: kernel.o: No space left on device' >&2; exit 1\n",
                                 0755));
   BuilderOptions options;
-  options.compiler = fake;
+  options.compiler = path;
   options.deny.landlock = true;
+  return options;
+}
+
+TEST_F(Compile, WordsOfAFullDiskAreNotBelieved) {
+  Builder builder = open(with_complaining_compiler(dir_->file("full-disk-g++")));
+  const Result<BuildOutcome> out = builder.build(request(add_kernel));
+  ASSERT_TRUE(out) << "a candidate can make the compiler say anything: " << out.error().text();
+  EXPECT_FALSE(out->ok);
+  EXPECT_EQ(out->failure_kind, "compile");
+}
+
+TEST_F(Compile, FullDiskIsInfrastructureNeverTheCandidatesFault) {
+  BuilderOptions options = with_complaining_compiler(dir_->file("full-disk-g++"));
+  options.scratch = dir_->file("small");
+  ASSERT_TRUE(make_dirs(options.scratch));
+  if (::mount("tmpfs", options.scratch.c_str(), "tmpfs", 0, "size=4m") != 0)
+    GTEST_SKIP() << "a small disk cannot be mounted here";
   Builder builder = open(options);
   const Result<BuildOutcome> out = builder.build(request(add_kernel));
   ASSERT_FALSE(out);
   EXPECT_EQ(out.error().kind, ErrorKind::infrastructure);
   EXPECT_NE(out.error().remedy.find("free some disk space"), std::string::npos);
+  ::umount2(options.scratch.c_str(), MNT_DETACH);
 }
 
 TEST_F(Compile, ParallelRequestsAndParallelBuildersAreSafe) {
