@@ -89,8 +89,8 @@ extern "C" int kernel(const float* x, float* y, std::int64_t rows, std::int64_t 
       Word in, out;
       std::memcpy(&in, pages.judge + 208, 8);
       std::memcpy(&out, pages.judge + 976, 8);
-      softmax(reinterpret_cast<const float*>(pages.inputs + in), reinterpret_cast<float*>(pages.outputs + out),
-              rows, n);
+      softmax(reinterpret_cast<const float*>(pages.inputs + in),
+              reinterpret_cast<float*>(pages.outputs + out), rows, n);
     } else { // "call": wait as long as looks possible
       for (const Word until = ticks() + 60'000; ticks() < until;)
         asm volatile("pause");
