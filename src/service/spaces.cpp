@@ -59,6 +59,8 @@ Result<std::vector<LoadedSpace>> load_spaces(const Definition& definition) {
 }
 
 Result<std::size_t> run_seeds(Judge& judge, const std::vector<LoadedSpace>& spaces) {
+  if (spaces.empty())
+    return std::size_t{0};
   std::vector<Space> bare;
   for (const LoadedSpace& loaded : spaces)
     bare.push_back(loaded.space);
