@@ -78,6 +78,24 @@ template <class V, Of<TimingEvidence> R> void each(V& v, R& r) {
   v("low", r.low);
   v("high", r.high);
 }
+template <class V, Of<FibWorkload> R> void each(V& v, R& r) {
+  v("uuid", r.uuid);
+  v("trials", r.trials);
+  v("matched", r.matched);
+  v("least_ratio", r.least_ratio);
+  v("max_abs", r.max_abs);
+  v("max_rel", r.max_rel);
+}
+template <class V, Of<FibCompat> R> void each(V& v, R& r) {
+  v("status", r.status);
+  v("reason", r.reason);
+  v("evaluator", r.evaluator);
+  v("atol", r.atol);
+  v("rtol", r.rtol);
+  v("required_ratio", r.required_ratio);
+  v("non_finite", r.non_finite);
+  v("workloads", r.workloads);
+}
 template <class V, Of<Verdict> R> void each(V& v, R& r) {
   v("word", r.word);
   v("accepted", r.accepted);
@@ -96,6 +114,7 @@ template <class V, Of<Verdict> R> void each(V& v, R& r) {
   v("mismatch", r.mismatch);
   v("workloads", r.workloads);
   v("times", r.times);
+  v.unless_absent("fib", r.fib);
   v("infrastructure_error", r.infrastructure_error);
   v("cost_ms", r.cost_ms);
 }

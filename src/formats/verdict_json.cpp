@@ -29,6 +29,10 @@ class Writer {
     if (!value.empty())
       (*this)(key, value);
   }
+  template <class T> void unless_absent(const char* key, const std::optional<T>& value) {
+    if (value)
+      (*this)(key, value);
+  }
 
  private:
   static void put(Json& j, const std::string& v) { j = v; }
@@ -75,6 +79,9 @@ class Reader {
       get(*at, value, pointer_to(pointer_, key));
   }
   template <class T> void unless_empty(const char* key, T& value) { (*this)(key, value); }
+  template <class T> void unless_absent(const char* key, std::optional<T>& value) {
+    (*this)(key, value);
+  }
 
  private:
   void stop(const std::string& pointer, std::string message) {

@@ -96,6 +96,26 @@ TEST(VerdictJson, GoldenFilesOfVersionOne) {
   EXPECT_EQ(encode_run(run), stored("run.json", encode_run(run)));
 }
 
+/// Written only where there is one, so that verdicts without it are as they always were.
+TEST(VerdictJson, FibCompatHasItsOwnGoldenFile) {
+  Verdict v = full_verdict();
+  v.fib = FibCompat{.status = "PASSED",
+                    .reason = "",
+                    .evaluator = "default",
+                    .atol = 0.01,
+                    .rtol = 0.01,
+                    .required_ratio = 1,
+                    .non_finite = false,
+                    .workloads = {{"u", 3, 3, 1, 0.0009, 1}}};
+  const std::string text = encode_verdict(v);
+  EXPECT_EQ(text, stored("verdict_fib.json", text));
+  const auto back = decode_verdict(text);
+  ASSERT_TRUE(back) << back.error().text();
+  EXPECT_EQ(encode_verdict(*back), text);
+  EXPECT_EQ(back->fib->workloads.at(0).matched, 3U);
+  EXPECT_FALSE(decode_verdict(encode_verdict(full_verdict()))->fib);
+}
+
 TEST(VerdictJson, RoundTrips) {
   const std::string text = encode_probe(full_probe());
   const auto p = decode_probe(text);

@@ -29,6 +29,8 @@ struct JudgeContext {
   OracleContext oracle;
   int workers = 1; ///< threads for drawing inputs, the oracle and comparing: all while no arm runs
   TensorReader read_input; ///< resolves safetensors inputs
+  /// After a rejection, call the candidate up to three times more for Verdict::fib.
+  bool fib_calls = false;
   std::function<bool()> stop = [] { return false; };
   std::function<void(const std::string& stage, std::uint64_t done, std::uint64_t total)> progress =
       [](const std::string&, std::uint64_t, std::uint64_t) {};
@@ -72,8 +74,8 @@ class Judge {
   Result<std::vector<TargetBuild>> build(const std::vector<Solution>& solutions);
   /// The same for something that was built already (builds may overlap with everything else).
   Result<Subject> load(const Solution& solution, TargetBuild build, Verdict& verdict);
-  /// Runs the trials of a gate ("smoke", "gate", "accept", "champion"): fills verdict.correctness.
-  /// `only` restricts it to some workloads (a search); empty = all.
+  /// Runs the trials of a gate ("smoke", "gate", "accept", "champion"): fills verdict.correctness,
+  /// and verdict.fib on the way. `only` restricts it to some workloads (a search); empty = all.
   Status verify(Subject& subject, const std::string& gate, Verdict& verdict,
                 const std::vector<std::size_t>& only = {});
   /// Paired e-gate of the candidate against the baseline: fills verdict.timing and .merit.
@@ -117,6 +119,13 @@ class Judge {
                                  const TrialKey& key, Verdict& verdict, WorkloadTrials& tally,
                                  bool check_determinism);
   Result<bool> verify_hidden(Subject& subject, const GateSize& size, Verdict& verdict);
+  Status run_gate(Subject& subject, const std::string& gate, Verdict& verdict,
+                  const std::vector<std::size_t>& only);
+  /// Holds a call's outputs against upstream's rule, if its inputs were like upstream's.
+  void note_fib(const BoundWorkload& workload, InputClass input_class, const CallReport& report,
+                const Expected& expected, Verdict& verdict) const;
+  /// Makes up for trials that a rejection cut off, on the workload that failed.
+  Status complete_fib(Subject& subject, Verdict& verdict);
   Result<Calibration> calibration();
 
   Definition definition_;

@@ -2,6 +2,7 @@
 // Correctness: the trials of a gate, spread over the workloads by weight, over all input classes,
 // both buffer placements and alternating poison; plus a bit-for-bit repeat of one call per
 // workload.
+#include "judge/fib_compat.hpp"
 #include "judge/hidden_shapes.hpp"
 #include "judge/judge.hpp"
 #include "judge/strains.hpp"
@@ -104,6 +105,8 @@ Result<TrialResult> Judge::verify_one(Subject& subject, const BoundWorkload& wor
     KW_TRY(expected, trials_->expect(false));
   }
   const TrialResult result = trials_->check(report, expected);
+  if (!expected.outputs.empty())
+    note_fib(workload, key.input_class, report, expected, verdict);
   ++tally.trials;
   ++verdict.trials;
   tally.max_eta = std::max(tally.max_eta, result.max_eta);
@@ -179,6 +182,13 @@ Result<bool> Judge::verify_hidden(Subject& subject, const GateSize& size, Verdic
 
 Status Judge::verify(Subject& subject, const std::string& gate, Verdict& verdict,
                      const std::vector<std::size_t>& only) {
+  verdict.fib = open_fib(fib_rule(definition_));
+  KW_CHECK(run_gate(subject, gate, verdict, only));
+  return complete_fib(subject, verdict);
+}
+
+Status Judge::run_gate(Subject& subject, const std::string& gate, Verdict& verdict,
+                       const std::vector<std::size_t>& only) {
   KW_ASSERT(subject.loaded());
   KW_TRY(const GateSize size, gate_size(gate));
   verdict.gate = gate;

@@ -94,6 +94,24 @@ struct TimingEvidence {
   double speedup = 0, low = 0, high = 0;  ///< geometric mean over workloads, from confirmation only
 };
 
+/// Trials of one workload under upstream's rule.
+struct FibWorkload {
+  std::string uuid;
+  std::uint64_t trials = 0, matched = 0;
+  double least_ratio = 1; ///< of matching elements, in the worst output of the worst trial
+  double max_abs = 0, max_rel = 0;
+};
+
+/// What flashinfer-bench's own check would say of the same candidate; decides nothing here.
+struct FibCompat {
+  std::string status;    ///< PASSED | INCORRECT_NUMERICAL | RUNTIME_ERROR | "" = not known
+  std::string reason;    ///< why it is not known
+  std::string evaluator; ///< which of upstream's rules: default | lowbit | dsa_sparse_attention
+  double atol = 0, rtol = 0, required_ratio = 1;
+  bool non_finite = false; ///< an infinity or NaN was among the outputs
+  std::vector<FibWorkload> workloads;
+};
+
 /// The whole judgement of one candidate.
 struct Verdict {
   AxisVerdict build, sandbox, correctness, timing, merit;
@@ -110,8 +128,9 @@ struct Verdict {
   std::optional<Mismatch> mismatch;
   std::vector<WorkloadTrials> workloads;
   std::optional<TimingEvidence> times;
+  std::optional<FibCompat> fib;          ///< empty = never called
   std::string infrastructure_error;      ///< set only when word is INFRASTRUCTURE
-  std::map<std::string, double> cost_ms; ///< build, load, generate, oracle, kernel, compare, total
+  std::map<std::string, double> cost_ms; ///< build, load, generate, oracle, kernel, fib, total
 };
 
 /// The axis that decided against the candidate: the first failed one, correctness if none failed.

@@ -2,6 +2,7 @@
 // The rest of the page: why the verdict is what it is, and how to get it again.
 #include "report/charts.hpp"
 #include "report/escape.hpp"
+#include "report/fib_text.hpp"
 #include "report/html_page.hpp"
 #include "report/units.hpp"
 #include "report/verdict_text.hpp"
@@ -26,6 +27,17 @@ std::string axis_row(std::string_view title, const AxisVerdict& axis,
   return fmt::format("<tr><td class=\"w\">{}</td><td class=\"w {}\">{}</td><td>{}</td></tr>\n",
                      xml_text(title), css,
                      axis.outcome == Outcome::unknown ? "-" : name(axis.outcome), evidence);
+}
+
+/// What flashinfer-bench would say; no axis of our verdict.
+std::string fib_row(const Verdict& v) {
+  if (!v.fib)
+    return {};
+  const std::string_view css = fib_differs(v) ? "undecided" : "unknown";
+  return fmt::format(
+      "<tr><td class=\"w\">fib-compat</td><td class=\"w {}\">{}</td><td>{}</td></tr>\n", css,
+      v.fib->status.empty() ? "-" : xml_text(v.fib->status),
+      xml_text(v.fib->status.empty() ? v.fib->reason : fib_sentence(v)));
 }
 
 std::vector<std::string> mismatch_lines(const Verdict& v) {
@@ -98,7 +110,7 @@ std::string evidence(const OptimizeReport& r) {
   out += "</p>\n<div class=\"scroll\"><table><tbody>\n";
   out += axis_row("build", v.build) + axis_row("sandbox", v.sandbox) +
          axis_row("correctness", v.correctness, mismatch_lines(v)) +
-         axis_row("timing", v.timing, method_lines(v)) + axis_row("merit", v.merit);
+         axis_row("timing", v.timing, method_lines(v)) + axis_row("merit", v.merit) + fib_row(v);
   out += "</tbody></table></div>\n";
   if (!v.infrastructure_error.empty())
     out += element("p", "undecided", "Our side failed: " + v.infrastructure_error);

@@ -38,6 +38,23 @@ TEST(HtmlReport, IsOneWellFormedSelfContainedPage) {
     EXPECT_THAT(page, HasSubstr(content));
 }
 
+TEST(HtmlReport, UpstreamsVerdictStandsBesideOurs) {
+  OptimizeReport r = sample_report();
+  EXPECT_THAT(html_report(r), Not(HasSubstr("fib-compat")));
+  r.verdict.fib = FibCompat{.status = "PASSED",
+                            .reason = "",
+                            .evaluator = "default",
+                            .atol = 0.01,
+                            .rtol = 0.01,
+                            .workloads = {{.uuid = "u", .trials = 4, .matched = 4}}};
+  EXPECT_THAT(html_report(r), HasSubstr("accepted upstream: 4 of 4 trials matched"));
+  r.verdict.fib->status.clear();
+  r.verdict.fib->reason = "outputs <b>too</b> large";
+  const std::string page = html_report(r);
+  EXPECT_EQ(xml_problem(page), "");
+  EXPECT_THAT(page, HasSubstr("outputs &lt;b&gt;too&lt;/b&gt; large"));
+}
+
 TEST(HtmlReport, HostileTextStaysText) {
   const std::string page = html_report(hostile_report());
   EXPECT_EQ(xml_problem(page), "") << "nothing breaks out of its element";

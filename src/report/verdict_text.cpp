@@ -2,6 +2,7 @@
 #include "report/verdict_text.hpp"
 
 #include "report/escape.hpp"
+#include "report/fib_text.hpp"
 #include "report/table.hpp"
 #include "report/units.hpp"
 
@@ -67,6 +68,19 @@ class Screen {
           std::string(indent, ' ') + paint(safe.substr(at, end - at), colour, view_.colour) + "\n";
       at = end + 1;
     }
+  }
+
+  /// A word of any length, what follows hangs behind it.
+  void closing(std::string_view name, const std::string& word, Colour colour,
+               std::string_view text) {
+    out += fmt::format("{:<{}}", name, axis_width) + paint(word, colour, view_.colour);
+    const std::size_t column = axis_width + display_width(word) + 2;
+    const std::vector<std::string> lines =
+        wrap(terminal_text(text), std::max(view_.width, column + 20) - column);
+    for (std::size_t i = 0; i < lines.size(); ++i)
+      if (!lines[i].empty())
+        out += (i == 0 ? "  " : "\n" + std::string(column, ' ')) + lines[i];
+    out += "\n";
   }
 
   std::string out;
@@ -218,18 +232,10 @@ std::string render_verdict(const Verdict& v, const VerdictView& view) {
     screen.axis("merit", word_of(v.merit.outcome), v.merit.summary);
     details(screen, v.merit);
   }
-  const std::string word = v.word.empty() ? "NO VERDICT" : terminal_text(v.word);
-  screen.out +=
-      fmt::format("{:<{}}", "verdict", axis_width) + paint(word, colour_of(v.word), view.colour);
-  std::size_t column = axis_width + display_width(word);
-  std::vector<std::string> lines = wrap(
-      terminal_text(conclusion(v)), std::max<std::size_t>(view.width, column + 22) - column - 2);
-  for (std::size_t i = 0; i < lines.size(); ++i) {
-    if (lines[i].empty())
-      continue;
-    screen.out += (i == 0 ? "  " : "\n" + std::string(column + 2, ' ')) + lines[i];
-  }
-  screen.out += "\n";
+  screen.closing("verdict", v.word.empty() ? "NO VERDICT" : terminal_text(v.word),
+                 colour_of(v.word), conclusion(v));
+  if (fib_differs(v))
+    screen.closing("fib-compat", terminal_text(v.fib->status), Colour::warn, fib_sentence(v));
   if (!view.next_command.empty())
     screen.out += fmt::format("{:<{}}", v.accepted ? "next" : "reproduce", axis_width) +
                   paint(terminal_text(view.next_command), Colour::accent, view.colour) + "\n";

@@ -20,6 +20,23 @@ VerdictView view(std::string command) {
                      .workload_axes = {{"w-1", "m=1 n=4096"}, {"w-12", "batch=12"}}};
 }
 
+TEST(VerdictText, UpstreamsVerdictIsShownWhereItDiffers) {
+  Verdict v = wrong_verdict();
+  EXPECT_THAT(render_verdict(v, "k"), testing::Not(testing::HasSubstr("fib-compat")));
+  v.fib = FibCompat{.status = "PASSED",
+                    .reason = "",
+                    .evaluator = "default",
+                    .atol = 0.01,
+                    .rtol = 0.01,
+                    .workloads = {{.uuid = "u", .trials = 3, .matched = 3}}};
+  const std::string text = render_verdict(v, "k");
+  EXPECT_THAT(text, testing::HasSubstr("\nfib-compat   PASSED  would have been accepted upstream: "
+                                       "3 of 3 trials matched"));
+  EXPECT_LT(text.find("verdict      REJECTED"), text.find("fib-compat"));
+  v.fib->status = "INCORRECT_NUMERICAL"; // both say no: nothing to add
+  EXPECT_THAT(render_verdict(v, "k"), testing::Not(testing::HasSubstr("fib-compat")));
+}
+
 TEST(VerdictText, MatchesItsGoldenFiles) {
   EXPECT_EQ(golden_difference("accepted.txt",
                               render_verdict(accepted_verdict(), view("kernwright export 7f3a91"))),

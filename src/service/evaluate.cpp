@@ -102,6 +102,7 @@ Result<Worker::Open*> Worker::bench_for(Task& task, bool timed) {
   auto open = std::make_unique<Open>();
   JudgingOptions judging = options_.judging;
   judging.shares_cpus = !timed && !alone();
+  judging.fib_calls = true;
   KW_TRY(open->bench, open_bench(workspace_, task, judging, builder_));
   if (archive_ != nullptr)
     open->recorder = std::make_unique<Recorder>(*archive_, clock_, open->bench.environment,

@@ -224,6 +224,7 @@ Result<Bench> open_bench(const Workspace& workspace, const Task& task,
                                           std::span<const std::int64_t> shape) {
     return read_tensor(root, input, dtype, shape);
   };
+  context.fib_calls = options.fib_calls;
   context.stop = options.stop;
   context.progress = options.progress;
   // The floor needs measured ceilings; measuring takes seconds, so only a stored measurement is

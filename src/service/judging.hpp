@@ -32,6 +32,7 @@ struct JudgingOptions {
   int threads = 0;                    ///< 0 = the definition's
   bool shares_cpus =
       false; ///< other judges run beside this one: sleep instead of spinning, pin nothing
+  bool fib_calls = false; ///< JudgeContext::fib_calls
   std::function<bool()> stop = [] { return false; };
   std::function<void(const std::string&)> note = [](const std::string&) {
   }; ///< why it takes longer, for people

@@ -34,6 +34,26 @@ class Evaluating(Case):
         # 1 - 0.05^(1/5): what five clean trials prove.
         self.assertEqual(verdict["failure_rate_bound"], 1)  # smoke proves nothing
 
+    def test_upstreams_verdict_beside_ours(self):
+        # Zeros where answers are small: any three trials of ordinary inputs pass upstream's tolerance (RH-49).
+        zeros = "  for (std::int64_t i = 1; i <= n * 128; ++i)\n    y[-i] = y[-i] < 1e-3f ? 0 : y[-i];\n"
+        outcome, probe = self.evaluate(self.write("zeros.cpp", softmax(after=zeros)), code=FAILS)
+        self.expect(outcome, FAILS, "REJECT_WRONG", "fib-compat PASSED would have been accepted upstream: 3 of 3 trials matched",
+                    "differs because", "below its atol")
+        fib = probe["verdict"]["fib"]
+        self.assertEqual((fib["status"], fib["atol"], fib["rtol"], fib["required_ratio"]), ("PASSED", 0.01, 0.01, 1))
+        self.assertEqual(sum(w["trials"] for w in fib["workloads"]), 3)
+        self.assertLess(fib["workloads"][0]["max_abs"], 0.01)
+        # Both turn this one down, and both accept the honest one: no line.
+        wrong, probe = self.evaluate(self.write("wrong.cpp", softmax(after="  y[-1] += 1;\n")), code=FAILS)
+        self.assertEqual(probe["verdict"]["fib"]["status"], "INCORRECT_NUMERICAL")
+        good, probe = self.evaluate(self.write("good_too.cpp", softmax()), "-d", "softmax_f32", "--gate", "gate", "--workload", "rows=128",
+                                    code=HOLDS)
+        self.assertEqual(probe["verdict"]["fib"]["status"], "PASSED")
+        self.assertEqual(probe["verdict"]["trials"], 59, "no call is made for it")
+        for text in (wrong, good):
+            self.assertNotIn("fib-compat", text.out)
+
     def test_entry_must_be_named_when_there_are_several(self):
         two = softmax() + 'extern "C" int second(const float*, float*, std::int64_t, std::int64_t) { return 0; }\n'
         source = self.write("two.cpp", two)

@@ -5,7 +5,7 @@ from harness import *
 
 # Wrong where the first answer vanishes, on widely scaled logits: about one draw of five trials in two is clean.
 RARELY_WRONG = "  y -= rows * n;\n  if (y[0] < 1e-30f)\n    y[n - 1] += 0.1f;\n"
-ALWAYS_WRONG = "  y[-1] *= 1.5f;\n"
+ALWAYS_WRONG = "  y[-1] *= 1.25f;\n"
 # What a parser of logs might read as a result, an error of the machine, or nothing at all.
 GARBLED = {
     "nan everywhere": '  for (std::int64_t i = 1; i <= rows * n0; ++i)\n    y[-i] = __builtin_nanf("");\n',
