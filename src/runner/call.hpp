@@ -43,6 +43,7 @@ class Decoy {
  private:
   const std::atomic<std::uint32_t>& done_;
   std::atomic<bool> stop_{false};
+  std::atomic<int> tid_{0};
   std::thread thread_;
 };
 
