@@ -12,10 +12,6 @@
 namespace kw {
 namespace {
 
-double cost(const BoundWorkload& w) {
-  return w.flops + 8 * (w.bytes_read + w.bytes_written);
-}
-
 /// Intensity (FLOP per byte) or footprint beyond these factors of a regime's first workload opens
 /// the next regime: about the distance between a matrix-vector product and a few rows of one, and
 /// between neighbouring cache levels. With several variable axes the length of a row decides, which

@@ -232,12 +232,16 @@ Result<BoundWorkload> bind_workload(const Definition& definition, const Workload
   return out;
 }
 
-namespace {
+double cost(const BoundWorkload& w) {
+  return w.flops + 8 * (w.bytes_read + w.bytes_written);
+}
 
 bool all_drawn(const BoundWorkload& w) {
   return std::all_of(w.inputs.begin(), w.inputs.end(),
                      [](const BoundInput& i) { return i.fixed.empty(); });
 }
+
+namespace {
 
 bool same_calls(const BoundWorkload& a, const BoundWorkload& b) {
   return a.axes == b.axes && all_drawn(a) && all_drawn(b) &&

@@ -75,6 +75,11 @@ TolerancePolicy default_tolerance(DType dtype);
 Result<BoundWorkload> bind_workload(const Definition& definition, const Workload& workload,
                                     const TensorReader& read_input);
 
+/// For ordering by effort: floating-point operations, and 8 for every byte.
+double cost(const BoundWorkload& w);
+/// Whether no input is a tensor that the workload brings.
+bool all_drawn(const BoundWorkload& w);
+
 /// Fills twins, timing_weight and timed.
 void join_twins(std::vector<BoundWorkload>& workloads);
 

@@ -15,7 +15,6 @@
 namespace kw {
 
 /// Trials upstream makes of each workload.
-inline constexpr std::uint64_t fib_trials = 3;
 
 /// The rule upstream applies to a Definition: its defaults, and what its bundled configuration and
 /// special evaluators change.

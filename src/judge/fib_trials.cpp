@@ -22,12 +22,11 @@ InputClass ordinary_class(const BoundWorkload& workload) {
 
 void Judge::note_fib(const BoundWorkload& workload, InputClass input_class,
                      const CallReport& report, const Expected& expected, Verdict& verdict) const {
+  if (!verdict.fib || is_hidden_shape(workload.workload.uuid) ||
+      input_class != ordinary_class(workload))
+    return;
   const FibRule rule = fib_rule(definition_);
-  const bool listed =
-      std::any_of(workloads_.begin(), workloads_.end(), [&](const BoundWorkload& w) {
-        return w.workload.uuid == workload.workload.uuid;
-      });
-  if (!listed || !verdict.fib || !rule.unknown.empty() || input_class != ordinary_class(workload))
+  if (!rule.unknown.empty())
     return;
   if (expected.sampled) {
     if (verdict.fib->status.empty())
@@ -54,11 +53,11 @@ Status Judge::complete_fib(Subject& subject, Verdict& verdict) {
                                    [](const WorkloadTrials& w) { return w.failures > 0; });
   if (failed == verdict.workloads.end())
     return {};
+  if (is_hidden_shape(failed->uuid)) // upstream would not have tried it
+    return {};
   const auto bound =
       std::find_if(workloads_.begin(), workloads_.end(),
                    [&](const BoundWorkload& w) { return w.workload.uuid == failed->uuid; });
-  if (bound == workloads_.end()) // a shape of our own: upstream would not have tried it
-    return {};
   const auto seen = std::find_if(verdict.fib->workloads.begin(), verdict.fib->workloads.end(),
                                  [&](const FibWorkload& w) { return w.uuid == failed->uuid; });
   std::uint64_t trials = seen == verdict.fib->workloads.end() ? 0 : seen->trials;

@@ -2,6 +2,7 @@
 #include "judge/hidden_shapes.hpp"
 
 #include "judge/trial.hpp"
+#include "model/verdict.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -12,18 +13,8 @@
 namespace kw {
 namespace {
 
-constexpr double cheap = 4e7; ///< operations, and bytes times 8: a few milliseconds
+constexpr double cheap = 4e7; ///< as cost() counts: a few milliseconds
 constexpr int tries_per_shape = 40;
-
-double cost(const BoundWorkload& w) {
-  return w.flops + 8 * (w.bytes_read + w.bytes_written);
-}
-
-/// Needs no tensor of its own: only such a workload can lend its scalars to another shape.
-bool is_drawn(const BoundWorkload& w) {
-  return std::all_of(w.inputs.begin(), w.inputs.end(),
-                     [](const BoundInput& input) { return input.fixed.empty(); });
-}
 
 std::optional<std::vector<Expr>> parsed_constraints(const Definition& definition,
                                                     std::string& why) {
@@ -117,7 +108,7 @@ HiddenShapes hidden_shapes(const Definition& definition, const std::vector<Bound
                            std::size_t count,
                            const std::function<std::uint64_t(std::uint64_t)>& coin) {
   HiddenShapes out;
-  const auto lender = std::find_if(listed.begin(), listed.end(), is_drawn);
+  const auto lender = std::find_if(listed.begin(), listed.end(), all_drawn);
   const std::optional<std::vector<Expr>> constraints =
       parsed_constraints(definition, out.why_fewer);
   if (!constraints)
@@ -142,7 +133,7 @@ HiddenShapes hidden_shapes(const Definition& definition, const std::vector<Bound
     Workload shape = lender->workload;
     shape.weight = 0;
     shape.where.clear();
-    shape.uuid = "hidden:";
+    shape.uuid = hidden_shape_prefix;
     for (std::size_t a = 0; a < shape.axes.size(); ++a) {
       auto& [axis, value] = shape.axes[a];
       std::vector<std::int64_t> values;

@@ -21,7 +21,8 @@ struct HiddenShapes {
 /// power of two and its neighbours, a prime, or anything between 1 and the largest listed value.
 /// A shape is legal when every constraint of the Definition holds. It is never larger than the
 /// listed workloads in any buffer (arenas are sized by them), and costs at most eight times the
-/// cheapest of them or `cheap` operations and bytes. `coin(i)` is the i-th secret random number.
+/// cheapest of them, or 4e7 where that is more (`cost`). `coin(i)` is the i-th secret random
+/// number.
 HiddenShapes hidden_shapes(const Definition& definition, const std::vector<BoundWorkload>& listed,
                            std::size_t count,
                            const std::function<std::uint64_t(std::uint64_t)>& coin);

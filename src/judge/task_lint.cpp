@@ -299,12 +299,9 @@ Result<TaskLint> lint_task(TrialRunner& trials, const std::vector<BoundWorkload>
         .word = "UNDECIDED",
         .notes = {"every workload is above 20 GFLOP, where the oracle only samples: add a "
                   "smaller one"}};
-  const auto cost = [](const BoundWorkload* w) {
-    return w->flops + 8 * (w->bytes_read + w->bytes_written);
-  };
   std::stable_sort(
       chosen.begin(), chosen.end(),
-      [&](const BoundWorkload* a, const BoundWorkload* b) { return cost(a) < cost(b); });
+      [&](const BoundWorkload* a, const BoundWorkload* b) { return cost(*a) < cost(*b); });
   return Lint(trials, options).run(std::move(chosen));
 }
 

@@ -45,12 +45,9 @@ std::vector<std::size_t> chosen_by_cost(const std::vector<BoundWorkload>& worklo
   for (std::size_t i = 0; i < workloads.size(); ++i)
     if (only.empty() || std::find(only.begin(), only.end(), i) != only.end())
       order.push_back(i);
-  const auto cost = [&](std::size_t i) {
-    const BoundWorkload& w = workloads[i];
-    return w.flops + 8 * (w.bytes_read + w.bytes_written);
-  };
-  std::stable_sort(order.begin(), order.end(),
-                   [&](std::size_t a, std::size_t b) { return cost(a) < cost(b); });
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    return cost(workloads[a]) < cost(workloads[b]);
+  });
   if (size.evidence || order.size() <= size.trials)
     return order;
   std::vector<std::size_t> heaviest = order;
@@ -173,7 +170,9 @@ Result<bool> Judge::verify_hidden(Subject& subject, const GateSize& size, Verdic
     }
     verdict.workloads.push_back(tally);
     if (!ok) {
-      verdict.correctness.summary += " (a shape that no workload lists)";
+      AxisVerdict& axis =
+          verdict.finding == Finding::sandbox ? verdict.sandbox : verdict.correctness;
+      axis.summary += " (a shape that no workload lists)";
       return false;
     }
   }

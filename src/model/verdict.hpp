@@ -6,6 +6,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace kw {
@@ -102,6 +103,8 @@ struct FibWorkload {
   double max_abs = 0, max_rel = 0;
 };
 
+inline constexpr std::uint64_t fib_trials = 3; ///< that upstream makes of a workload
+
 /// What flashinfer-bench's own check would say of the same candidate; decides nothing here.
 struct FibCompat {
   std::string status;    ///< PASSED | INCORRECT_NUMERICAL | RUNTIME_ERROR | "" = not known
@@ -132,6 +135,12 @@ struct Verdict {
   std::string infrastructure_error;      ///< set only when word is INFRASTRUCTURE
   std::map<std::string, double> cost_ms; ///< build, load, generate, oracle, kernel, fib, total
 };
+
+/// Uuids of shapes that no workload lists begin like this: "hidden:rows=17,n=129".
+inline constexpr std::string_view hidden_shape_prefix = "hidden:";
+[[nodiscard]] inline bool is_hidden_shape(std::string_view uuid) {
+  return uuid.starts_with(hidden_shape_prefix);
+}
 
 /// The axis that decided against the candidate: the first failed one, correctness if none failed.
 [[nodiscard]] const AxisVerdict& failed_axis(const Verdict& v);

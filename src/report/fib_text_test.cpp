@@ -48,6 +48,8 @@ TEST(FibText, TheReasonNamesWhatUpstreamDoesNotSee) {
   EXPECT_THAT(fib_sentence(v), testing::EndsWith("it draws no inputs of class `offset`"));
   v.mismatch->input_class = "normal";
   EXPECT_THAT(fib_sentence(v), HasSubstr("so few trials"));
+  v.mismatch->workload = "hidden:rows=3,n=7";
+  EXPECT_THAT(fib_sentence(v), testing::EndsWith("differs because it tries listed shapes only"));
   v.finding = Finding::state;
   EXPECT_THAT(fib_sentence(v), HasSubstr("it looks at outputs only"));
   v.finding = Finding::nondeterminism;

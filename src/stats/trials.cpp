@@ -15,15 +15,11 @@ Result<GateSize> gate_size(std::string_view gate) {
   if (gate == "smoke")
     return GateSize{.trials = 5, .evidence = false};
   if (gate == "gate")
-    return GateSize{.trials = 59, .mined_discrete = 16};
+    return GateSize{.trials = 59};
   if (gate == "accept")
-    return GateSize{.trials = 299, .mined_discrete = 64, .mined_strained = 64, .hidden_shapes = 8};
+    return GateSize{.trials = 299, .mined_strained = 64, .hidden_shapes = 8};
   if (gate == "champion")
-    return GateSize{.trials = 459,
-                    .mined = 64,
-                    .mined_discrete = 256,
-                    .mined_strained = 64,
-                    .hidden_shapes = 8};
+    return GateSize{.trials = 459, .mined = 64, .hidden_shapes = 8};
   std::uint64_t each = 0;
   const auto [end, error] = std::from_chars(gate.data(), gate.data() + gate.size(), each);
   if (error == std::errc{} && each > 0 &&

@@ -16,7 +16,6 @@ namespace kw {
 struct GateSize {
   std::uint64_t trials = 0;
   std::uint64_t mined = 0;
-  std::uint64_t mined_discrete = 0; ///< at least so many for discrete outputs, on inputs near ties
   std::uint64_t mined_strained = 0; ///< at least so many if an error used half of its bound
   std::uint64_t hidden_shapes = 0;  ///< shapes that no workload lists, three trials each
   bool each = false;                ///< `trials` for every workload instead of all together

@@ -345,7 +345,7 @@ TEST_F(Compile, FullDiskIsInfrastructureNeverTheCandidatesFault) {
   options.scratch = dir_->file("small");
   ASSERT_TRUE(make_dirs(options.scratch));
   if (::mount("tmpfs", options.scratch.c_str(), "tmpfs", 0, "size=4m") != 0)
-    GTEST_SKIP() << "a small disk cannot be mounted here";
+    GTEST_SKIP() << "needs root: a full disk is a 4 MiB file system mounted for it";
   Builder builder = open(options);
   const Result<BuildOutcome> out = builder.build(request(add_kernel));
   ASSERT_FALSE(out);

@@ -67,10 +67,13 @@ void add_replay(CLI::App& app, Context& context) {
   };
   auto o = std::make_shared<Options>();
   command->add_option("id", o->id, "record or probe id, or a unique prefix")->required();
-  command->add_option("--gate", o->replay.gate, "trials (default: as it was judged)")
-      ->check(CLI::IsMember({"smoke", "gate", "accept", "champion"}));
-  command->add_option("--trials", o->replay.trials,
-                      "so many fresh trials of every workload, and what they exclude");
+  CLI::Option* gate =
+      command->add_option("--gate", o->replay.gate, "trials (default: as it was judged)")
+          ->check(CLI::IsMember({"smoke", "gate", "accept", "champion"}));
+  command
+      ->add_option("--trials", o->replay.trials,
+                   "so many fresh trials of every workload, and what they exclude")
+      ->excludes(gate);
   command->add_flag("--all-workloads", o->replay.all_workloads,
                     "also workloads that the probe was not judged on");
   command->add_flag("--fresh", o->replay.fresh_seed,
