@@ -8,7 +8,6 @@
 #include <cmath>
 #include <fmt/format.h>
 #include <numeric>
-#include <sys/resource.h>
 
 namespace kw {
 namespace {
@@ -18,12 +17,6 @@ constexpr InputClass timed_classes[] = {InputClass::normal,     InputClass::unif
                                         InputClass::row_scales, InputClass::normal,
                                         InputClass::heavy_tail, InputClass::sparse,
                                         InputClass::normal,     InputClass::small_integers};
-
-std::uint64_t thread_switches() {
-  rusage usage{};
-  getrusage(RUSAGE_THREAD, &usage);
-  return static_cast<std::uint64_t>(usage.ru_nivcsw);
-}
 
 } // namespace
 
@@ -63,9 +56,8 @@ Result<bool> Race::slot(std::size_t workload, std::vector<double>& ns, RoundOutc
 
   std::vector<CallReport> reports(contestants_.size());
   for (const std::size_t i : order) {
-    const std::uint64_t before = thread_switches();
     KW_TRY(reports[i], trials_.call(*contestants_[i].arm, options_.warm, !options_.warm));
-    judge_switches_ += thread_switches() - before;
+    judge_switches_ += reports[i].preempted;
     if (reports[i].end != CallEnd::returned)
       break; // no time to compare with; the check below turns it into a finding
   }
@@ -167,11 +159,13 @@ Result<RoundOutcome> Race::round() {
 
   // Disturbance is judged from kernel accounting alone, before anyone looks at the times.
   // What preempts the judge between calls, its own oracle above all, disturbs nobody.
-  std::uint64_t preempted = judge_switches_;
-  for (std::size_t i = 0; i < contestants_.size(); ++i)
+  std::uint64_t preempted = judge_switches_, sleeping_calls = 0;
+  for (std::size_t i = 0; i < contestants_.size(); ++i) {
     preempted += contestants_[i].arm->involuntary_switches() - switches_before[i];
+    sleeping_calls += contestants_[i].arm->doorbell() == Doorbell::futex ? outcome.calls : 0;
+  }
   const double running = 1e-9 * std::accumulate(accounted_ns_.begin(), accounted_ns_.end(), 0.0);
-  outcome.discarded = is_disturbed(preempted, outcome.calls, running);
+  outcome.discarded = is_disturbed(preempted, sleeping_calls, running);
   return outcome;
 }
 

@@ -20,9 +20,11 @@ WindowPlan plan_windows(double baseline_ns, double candidate_ns, std::size_t wor
           .windows = once ? 1 : limits.windows};
 }
 
-bool is_disturbed(std::uint64_t switches, std::uint64_t calls, double seconds) {
-  constexpr double per_second = 50; // housekeeping of the system: tens of microseconds each
-  return static_cast<double>(switches) > 8 + static_cast<double>(calls) + per_second * seconds;
+bool is_disturbed(std::uint64_t switches, std::uint64_t sleeping_calls, double seconds) {
+  constexpr double per_call = 2;     // the bell, and the answer
+  constexpr double per_second = 100; // twice what an idle 2-core machine made
+  return static_cast<double>(switches) >
+         8 + per_call * static_cast<double>(sleeping_calls) + per_second * seconds;
 }
 
 } // namespace kw

@@ -29,6 +29,9 @@ bool Arm::alive() const {
 double Arm::last_stop_ns() const {
   return state_ ? state_->last_stop_ns : 0;
 }
+Doorbell Arm::doorbell() const {
+  return state_ && state_->spin ? Doorbell::spin : Doorbell::futex;
+}
 int Arm::pid() const {
   return state_ ? static_cast<int>(state_->process.pid) : -1;
 }

@@ -16,6 +16,7 @@
 #include <ctime>
 #include <fcntl.h>
 #include <fmt/core.h>
+#include <sys/resource.h>
 
 namespace kw {
 namespace {
@@ -56,6 +57,13 @@ class JudgePin {
   std::vector<int> before_;
   bool pinned_ = false;
 };
+
+/// Involuntary context switches of the calling thread so far.
+std::uint64_t thread_preemptions() {
+  rusage usage{};
+  getrusage(RUSAGE_THREAD, &usage);
+  return static_cast<std::uint64_t>(usage.ru_nivcsw);
+}
 
 void note_end(Arm::State& arm, const ChildState& child, CallReport& report) {
   arm.running = false;
@@ -191,12 +199,14 @@ Result<CallReport> call_arm(Arm::State& arm, const Invocation& invocation) {
     decoy.emplace(arm.shared->done);
   const std::int64_t accounted_from = monotonic_now_ns();
   const double cpu_before = cpu.ns();
+  const std::uint64_t preemptions_before = thread_preemptions();
   const std::int64_t go = monotonic_now_ns();
   ring(arm);
   waited = wait_for_done(arm, arm.sequence, go + limit, arm.spin || watch);
   const std::int64_t done = monotonic_now_ns();
   if (waited == Waited::done && sample)
     sample->take();
+  report.preempted = thread_preemptions() - preemptions_before;
   decoy.reset();
   report.ns = static_cast<double>(done - go);
   if (waited != Waited::done) {

@@ -92,6 +92,7 @@ struct CallReport {
   double ns = 0;                 ///< go -> done on the judge's clock
   double cpu_ns = 0;             ///< CPU time of the arm's process over go -> frozen, 0 if unknown
   double accounted_ns = 0;       ///< judge's clock over the same interval, never shorter than it
+  std::uint64_t preempted = 0;   ///< involuntary context switches of the judge, go -> done
   bool canaries_intact = true;   ///< slack around outputs unchanged
   bool inputs_intact = true;     ///< always true with sealed inputs; checked where they are not
   bool cpu_state_intact = true;  ///< MXCSR, x87 control word, DF, callee-saved registers
@@ -121,6 +122,7 @@ class Arm {
   Result<CallReport> call(const Invocation& invocation);
   [[nodiscard]] bool alive() const;
   [[nodiscard]] int pid() const;
+  [[nodiscard]] Doorbell doorbell() const;
   [[nodiscard]] std::uint64_t involuntary_switches() const; ///< so far, kernel accounting
 
   [[nodiscard]] double last_stop_ns() const; ///< how long the last freeze took until confirmed
