@@ -97,6 +97,13 @@ bool is_inner_path(std::string_view path) {
   }
 }
 
+bool is_identifier(std::string_view text) {
+  constexpr std::string_view letters =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789";
+  return !text.empty() && !(text[0] >= '0' && text[0] <= '9') &&
+         text.find_first_not_of(letters) == std::string_view::npos;
+}
+
 std::string_view trim(std::string_view text) {
   constexpr std::string_view blanks = " \t\r\n\f\v";
   const std::size_t first = text.find_first_not_of(blanks);

@@ -26,6 +26,9 @@ namespace kw {
 /// no "..", ".", empty or NUL-carrying component.
 [[nodiscard]] bool is_inner_path(std::string_view path);
 
+/// True for a name of C, C++ and Python: ASCII letters, digits and _, not a digit first.
+[[nodiscard]] bool is_identifier(std::string_view text);
+
 [[nodiscard]] std::string_view trim(std::string_view text);
 
 } // namespace kw

@@ -21,6 +21,13 @@ TEST(Strings, NearestNameOnlyForTypos) {
   EXPECT_EQ(nearest_name(std::string(1 << 20, 'x'), names), "");
 }
 
+TEST(Strings, Identifiers) {
+  for (const char* name : {"a", "_", "x1", "Long_Name_9"})
+    EXPECT_TRUE(is_identifier(name)) << name;
+  for (const char* name : {"", "1a", "a b", "a-b", "a;", "\xc3\xa9", "a\n", "*/"})
+    EXPECT_FALSE(is_identifier(name)) << name;
+}
+
 TEST(Strings, Utf8) {
   EXPECT_TRUE(is_utf8("a\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80"));
   for (const char* bad : {"\xff", "\xc0\x80", "\xe0\x80\x80", "\xed\xa0\x80", "\xf4\x90\x80\x80",

@@ -3,6 +3,7 @@
 #include "compile/build.hpp"
 
 #include "base/hash.hpp"
+#include "base/strings.hpp"
 #include "compile/cache.hpp"
 #include "compile/diagnostics.hpp"
 #include "compile/flags.hpp"
@@ -46,12 +47,6 @@ Diagnostic error_about(const std::string& file, std::string code, std::string me
   d.code = std::move(code);
   d.message = std::move(message);
   return d;
-}
-
-bool is_identifier(std::string_view s) {
-  return !s.empty() && !(s[0] >= '0' && s[0] <= '9') &&
-         s.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") ==
-             std::string_view::npos;
 }
 
 /// A request our own code got wrong, or a user's definition did.

@@ -173,7 +173,9 @@ class Scan {
 };
 
 bool bad_path(const std::string& path) {
-  if (path.empty() || path.size() > 255 || path.starts_with('/') || path.starts_with('-'))
+  // The compiler takes "-x" for an option and "@x" for a file that holds options.
+  if (path.empty() || path.size() > 255 || path.starts_with('/') || path.starts_with('-') ||
+      path.starts_with('@'))
     return true;
   for (const char c : path)
     if (c < 0x21 || c > 0x7e || c == '\\' || c == '"' || c == '\'')
@@ -212,7 +214,7 @@ std::vector<Diagnostic> check_source_paths(const std::vector<SourceFile>& source
     if (bad_path(file.path))
       refuse(file.path,
              fmt::format("\"{}\" is no usable source path; use a relative path of printable "
-                         "characters without blanks, . or ..",
+                         "characters without blanks, . or .., that begins neither with - nor @",
                          file.path));
     else if (!seen.insert(file.path).second)
       refuse(file.path,

@@ -54,7 +54,7 @@ TEST(SourceRules, MessageNamesTheAlternativeAndShowsTheLine) {
 
 TEST(SourcePaths, OnlyPlainRelativeOnes) {
   for (const char* p : {"", "/a.cpp", "../a.cpp", "a/../b.cpp", "a//b.cpp", "./a.cpp", "a b.cpp",
-                        "-o.cpp", "a\\b.cpp", "a\"b.cpp", "a/", "a\n.cpp"})
+                        "-o.cpp", "@o.cpp", "a\\b.cpp", "a\"b.cpp", "a/", "a\n.cpp"})
     EXPECT_EQ(check_source_paths({{p, ""}}).size(), 1U) << p;
   EXPECT_TRUE(check_source_paths({{"a/b-c_1.cpp", ""}, {"a/d.h", ""}}).empty());
   EXPECT_EQ(check_source_paths({{"a.cpp", ""}, {"a.cpp", ""}}).size(), 1U);

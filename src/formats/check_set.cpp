@@ -13,14 +13,6 @@ namespace {
 /// Elements of one tensor beyond this are taken for a mistake (8 TiB of float64).
 constexpr double max_elements = 0x1p40;
 
-bool is_identifier(const std::string& s) {
-  if (s.empty() || (s[0] >= '0' && s[0] <= '9'))
-    return false;
-  return std::ranges::all_of(s, [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-  });
-}
-
 double integer_limit(DType t) { // largest magnitude; the lowest value is one further down
   switch (t) {
   case DType::int8:

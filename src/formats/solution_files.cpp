@@ -143,9 +143,12 @@ Result<Solution> pack_solution(const std::string& path, const PackOptions& optio
     const std::string folder = is_file(toml) && is_dir(inner) ? inner : path;
     KW_CHECK(add_sources(s, folder, issues));
   } else {
+    std::error_code ignored; // a link in a circle is neither
     return fail(ErrorKind::not_found,
                 fmt::format("{} {}", path,
-                            fs::exists(path) ? "is neither a file nor a folder" : "does not exist"),
+                            fs::exists(fs::symlink_status(path, ignored))
+                                ? "is neither a file nor a folder"
+                                : "does not exist"),
                 "name a source file, a folder or a solution.json", path);
   }
   const auto pick = [](const std::string& first, const std::string& second, std::string third) {

@@ -2,6 +2,7 @@
 #include "search/instantiate.hpp"
 
 #include "base/hash.hpp"
+#include "base/strings.hpp"
 #include "search/condition.hpp"
 
 #include <algorithm>
@@ -103,9 +104,15 @@ Result<Signature> signature_of(const Definition& definition) {
           definition.file);
     add(fmt::format("{}*", c_type(output.dtype)), fmt::format("a{}", tensors++));
   }
-  for (const Axis& axis : definition.axes)
+  for (const Axis& axis : definition.axes) {
+    if (!is_identifier(axis.name)) // it becomes part of the source
+      return fail(
+          ErrorKind::invalid_input,
+          fmt::format("The axis name `{}` of {} is no identifier", axis.name, definition.name),
+          "use letters, digits and _", definition.file);
     if (axis.is_variable())
       add("int64_t", "kw_axis_" + axis.name);
+  }
   return s;
 }
 

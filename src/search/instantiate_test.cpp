@@ -81,6 +81,15 @@ TEST(Instantiate, MakesOneSelfContainedSource) {
   EXPECT_NE(instantiate(definition(), {&s, {0, 0}, text})->name, made->name);
 }
 
+TEST(Instantiate, AxisNamesAreNoCode) {
+  const Space s = space();
+  Definition d = definition();
+  d.axes[0].name = "m) { evil(); } int f(int m";
+  const Result<Solution> made = instantiate(d, {&s, {1, 0}, text});
+  ASSERT_FALSE(made);
+  EXPECT_THAT(made.error().message, HasSubstr("no identifier"));
+}
+
 TEST(Instantiate, DispatchTestsBranchesInOrder) {
   const Space s = space();
   const std::vector<Branch> branches = {{"m <= 16", {&s, {0, 0}, text}}, {"", {&s, {1, 1}, text}}};

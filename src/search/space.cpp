@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::string_view schema_name = "kernwright.space/1";
 
-bool is_identifier(std::string_view text) {
+bool is_plain_name(std::string_view text) {
   const auto letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); };
   if (text.empty() || !letter(text[0]))
     return false;
@@ -51,7 +51,7 @@ class SpaceReader {
     space_.family = reader.string_or("family", "");
     space_.template_file = reader.string("template");
     space_.entry = reader.string("entry");
-    if (!space_.entry.empty() && !is_identifier(space_.entry))
+    if (!space_.entry.empty() && !is_plain_name(space_.entry))
       complain("/entry", fmt::format("\"{}\" is no C function name", space_.entry),
                "use letters, digits and underscores, a letter first");
     if (space_.name.find_first_of(" \t\n=") != std::string::npos)
@@ -82,7 +82,7 @@ class SpaceReader {
       ObjectReader reader(parameters[i], source_, at, errors_);
       Parameter p;
       p.name = reader.string("name");
-      if (!is_identifier(p.name))
+      if (!is_plain_name(p.name))
         complain(at + "/name", fmt::format("\"{}\" is no parameter name", p.name),
                  "use letters, digits and underscores, a letter first: it becomes KW_P_<NAME>");
       if (std::any_of(space_.parameters.begin(), space_.parameters.end(),
@@ -106,7 +106,7 @@ class SpaceReader {
       const std::string text = value_text(values[i]);
       const bool number = values[i].is_number_integer() || values[i].is_boolean();
       numbers = numbers && number;
-      if (text.empty() || (!number && !is_identifier(text)))
+      if (text.empty() || (!number && !is_plain_name(text)))
         complain(fmt::format("{}/values/{}", at, i),
                  fmt::format("Value {} of \"{}\" is neither a whole number nor a word",
                              values[i].dump(), p.name),

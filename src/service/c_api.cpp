@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "service/c_api.hpp"
 
+#include "base/strings.hpp"
 #include "compile/build.hpp"
 #include "formats/solution_json.hpp"
 #include "formats/verdict_json.hpp"
 #include "os/files.hpp"
+#include "report/escape.hpp"
 #include "target/cpu/cpu_target.hpp"
 
 #include <fmt/format.h>
@@ -22,6 +24,14 @@ std::string ctypes_type(const TensorSpec& spec) {
   return spec.dtype == DType::float64 ? "ctypes.c_double"
          : is_float(spec.dtype)       ? "ctypes.c_float"
                                       : "ctypes.c_int64";
+}
+
+/// For a C comment: what would end it, or hide in it, does neither.
+std::string comment_text(std::string_view text) {
+  std::string out = valid_utf8(text);
+  for (std::size_t at = out.find("*/"); at != std::string::npos; at = out.find("*/", at))
+    out.replace(at, 2, "* /");
+  return out;
 }
 
 std::string header_text(const Definition& d, const std::string& entry, const Probe& probe) {
@@ -43,7 +53,8 @@ std::string header_text(const Definition& d, const std::string& entry, const Pro
       "the\n"
       " * scratch behind it belongs to the calling thread. */\nint {}({});\n\n#ifdef "
       "__cplusplus\n}}\n#endif\n",
-      d.name, d.description, KW_VERSION, probe.id, probe.verdict.correctness.summary, shapes,
+      d.name, comment_text(d.description), KW_VERSION, probe.id,
+      comment_text(probe.verdict.correctness.summary), shapes,
       constants.empty() ? " *   none\n" : constants, entry, c_parameters(d));
 }
 
@@ -213,8 +224,26 @@ std::string c_parameters(const Definition& definition) {
   return out;
 }
 
+static Status check_names(const Definition& definition) {
+  std::vector<std::string> names{definition.name};
+  for (const auto* list : {&definition.inputs, &definition.outputs})
+    for (const TensorSpec& t : *list)
+      names.push_back(t.name);
+  for (const Axis& a : definition.axes)
+    names.push_back(a.name);
+  for (const std::string& name : names)
+    if (!is_identifier(name))
+      return fail(ErrorKind::invalid_input,
+                  fmt::format("`{}` of the definition is no identifier, and would become part of "
+                              "generated C and Python",
+                              name),
+                  "use letters, digits and _", definition.file);
+  return {};
+}
+
 Result<ShippedLibrary> make_library(const Workspace& workspace, const Definition& definition,
                                     const Probe& probe) {
+  KW_CHECK(check_names(definition));
   KW_TRY(Builder builder, Builder::open({.cache_dir = workspace.cache_dir + "/build",
                                          .compiler = workspace.compiler}));
   const std::string entry = probe.solution.spec.entry_function();

@@ -3,6 +3,7 @@
 
 #include "archive/sqlite_archive.hpp"
 #include "formats/verdict_json.hpp"
+#include "report/escape.hpp"
 #include "report/verdict_text.hpp"
 
 #include <fmt/format.h>
@@ -52,15 +53,16 @@ Result<std::string> show_entry(const Workspace& workspace, const std::string& id
       probe.verdict, VerdictView{.name = probe.solution.name,
                                  .next_command = "kernwright replay " + probe.id.substr(0, 12),
                                  .colour = coloured});
-  out += fmt::format("\nprobe       {}\ndefinition  {}\nproposer    {}  {}\ndecision    {}: "
-                     "{}\nseed        {} (committed as {:.16})\n"
-                     "machine     {}; {}\nstarted     {}, {:.0f} ms\n",
-                     probe.id, probe.definition, probe.proposer, probe.hypothesis, probe.decision,
-                     probe.reason, probe.seed, probe.seed_commitment, probe.environment.hardware,
-                     probe.environment.compiler, probe.started_at, probe.wall_ms);
+  std::string facts =
+      fmt::format("\nprobe       {}\ndefinition  {}\nproposer    {}  {}\ndecision    {}: "
+                  "{}\nseed        {} (committed as {:.16})\n"
+                  "machine     {}; {}\nstarted     {}, {:.0f} ms\n",
+                  probe.id, probe.definition, probe.proposer, probe.hypothesis, probe.decision,
+                  probe.reason, probe.seed, probe.seed_commitment, probe.environment.hardware,
+                  probe.environment.compiler, probe.started_at, probe.wall_ms);
   for (const SourceFile& source : probe.solution.sources)
-    out += fmt::format("\n--- {}\n{}", source.path, source.content);
-  return out;
+    facts += fmt::format("\n--- {}\n{}", source.path, source.content);
+  return out + terminal_text(facts); // names, reasons and sources are the candidate's text
 }
 
 Result<ChainReport> audit(const Workspace& workspace) {

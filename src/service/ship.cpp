@@ -33,6 +33,16 @@ Status require_empty(const std::string& folder) {
 /// Adds the probe's solution once. Its name is its key in a trace set: another solution of that
 /// name gives this one a suffix of its hash.
 void add_solution(Probe& probe, TraceSet& set) {
+  // A name that is no file name must not keep the others from being exported.
+  std::string plain = probe.solution.name.substr(0, 120);
+  for (char& c : plain)
+    if (c < '!' || c > '~' ||
+        std::string_view("/\\\"'<>|*?:&;$`").find(c) != std::string_view::npos)
+      c = '_';
+  if (plain.empty() || plain.front() == '.')
+    plain.insert(0, 1, '_');
+  if (plain != probe.solution.name)
+    probe.solution.name = plain + "_" + probe.solution_hash.substr(0, 12);
   const auto same_name = [&](const Solution& s) { return s.name == probe.solution.name; };
   auto found = std::find_if(set.solutions.begin(), set.solutions.end(), same_name);
   if (found != set.solutions.end() && fib_hash(*found) != fib_hash(probe.solution)) {

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "face/cli/command.hpp"
+#include "report/escape.hpp"
 #include "service/history.hpp"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <fmt/format.h>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -26,6 +28,13 @@ ordered_json to_json(const ProbeRow& row) {
           {"hypothesis", row.hypothesis},
           {"run", row.run},
           {"started_at", row.started_at}};
+}
+
+/// Names and reasons hold text of candidates: for a terminal, on one line.
+std::string one_line(std::string_view text) {
+  std::string out = terminal_text(text);
+  std::replace(out.begin(), out.end(), '\n', ' ');
+  return out;
 }
 
 int list(const Context& context, const ProbeFilter& filter, bool records_only) {
@@ -59,14 +68,16 @@ int list(const Context& context, const ProbeFilter& filter, bool records_only) {
                "definition", "solution", "reason");
     for (const ProbeRow& p : history->probes)
       fmt::print("{:<12}  {:<10}  {:<15}  {:<30.30}  {:<30.30}  {:.90}\n", p.id.substr(0, 12),
-                 p.word, p.finding, p.definition, p.solution, p.reason);
+                 p.word, p.finding, one_line(p.definition), one_line(p.solution),
+                 one_line(p.reason));
     fmt::print("\n");
   }
   fmt::print("{} record(s){}\n", history->records.size(),
              records_only ? "" : fmt::format(", {} probe(s)", history->probes.size()));
   for (const Record& r : history->records)
     fmt::print("{:<12}  {:.2f}x [{:.2f}, {:.2f}] vs {}  {}  {}  {}\n", r.id.substr(0, 12),
-               r.speedup, r.low, r.high, r.baseline, r.definition, r.solution_name, r.sealed_at);
+               r.speedup, r.low, r.high, one_line(r.baseline), one_line(r.definition),
+               one_line(r.solution_name), r.sealed_at);
   return holds;
 }
 
@@ -91,7 +102,7 @@ int list_runs(const Context& context, const ProbeFilter& filter) {
   }
   fmt::print("{} run(s)\n", runs->size());
   for (const Run& r : *runs)
-    fmt::print("{:<6}  {:<12}  {:<30}  {}{}\n", r.id, r.state, r.definition, r.started_at,
+    fmt::print("{:<6}  {:<12}  {:<30}  {}{}\n", r.id, r.state, one_line(r.definition), r.started_at,
                r.champion.empty() ? "" : fmt::format("  probe {:.12}", r.champion));
   return holds;
 }

@@ -2,6 +2,7 @@
 #include "face/cli/command.hpp"
 #include "face/cli/lint_output.hpp"
 #include "os/interrupt.hpp"
+#include "report/escape.hpp"
 #include "service/checking.hpp"
 
 #include <CLI/CLI.hpp>
@@ -31,10 +32,10 @@ void print_text(const CheckReport& report) {
   std::size_t errors = 0, warnings = 0;
   for (const Issue& i : report.issues) {
     ++(i.severity == Severity::error ? errors : warnings);
-    fmt::print("{}: {}: {}\n", i.error.where, i.severity == Severity::error ? "error" : "warning",
-               i.error.message);
+    fmt::print("{}: {}: {}\n", terminal_text(i.error.where),
+               i.severity == Severity::error ? "error" : "warning", terminal_text(i.error.message));
     if (!i.error.remedy.empty())
-      fmt::print("  remedy: {}\n", i.error.remedy);
+      fmt::print("  remedy: {}\n", terminal_text(i.error.remedy));
   }
   const auto count = [](std::size_t n, const char* what) {
     return fmt::format("{} {}{}", n, what, n == 1 ? "" : "s");

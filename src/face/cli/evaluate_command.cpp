@@ -5,6 +5,7 @@
 #include "formats/verdict_json.hpp"
 #include "os/files.hpp"
 #include "os/interrupt.hpp"
+#include "report/escape.hpp"
 #include "report/evaluate_report.hpp"
 #include "report/verdict_text.hpp"
 #include "service/evaluate.hpp"
@@ -80,8 +81,9 @@ void print_json(const std::vector<Evaluation>& all, const Status& unwritten) {
 void print_text(const std::vector<Evaluation>& all) {
   for (const Evaluation& e : all) {
     if (!e.error.empty()) {
-      fmt::print("{}{}\n{}", e.error.starts_with(e.path) ? "" : e.path + ": ", e.error,
-                 e.error_remedy.empty() ? "" : "  remedy: " + e.error_remedy + "\n");
+      fmt::print("{}", terminal_text(fmt::format(
+                           "{}{}\n{}", e.error.starts_with(e.path) ? "" : e.path + ": ", e.error,
+                           e.error_remedy.empty() ? "" : "  remedy: " + e.error_remedy + "\n")));
       continue;
     }
     fmt::print("{}\n", render_verdict(e.probe.verdict, {.name = e.probe.solution.name,

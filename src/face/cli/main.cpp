@@ -6,6 +6,7 @@
 #include "face/cli/project_settings.hpp"
 #include "os/interrupt.hpp"
 #include "os/self.hpp"
+#include "report/escape.hpp"
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -58,7 +59,7 @@ int report_error(const Context& context, const Error& error) {
     out["error"] = error_json(error);
     fmt::print("{}\n", out.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
   } else {
-    fmt::print(stderr, "error: {}\n", error.text());
+    fmt::print(stderr, "error: {}\n", terminal_text(error.text()));
   }
   return exit_code_for(error);
 }

@@ -4,6 +4,7 @@
 #include "face/cli/judging_flags.hpp"
 #include "formats/verdict_json.hpp"
 #include "os/interrupt.hpp"
+#include "report/escape.hpp"
 #include "report/render.hpp"
 #include "report/verdict_text.hpp"
 #include "service/optimizing.hpp"
@@ -88,7 +89,8 @@ void print_text(const OptimizeResult& result) {
                                                        .workload_axes = axes,
                                                        .colour = coloured()}));
   if (!result.outcome.record && champion.proposer == "baseline")
-    fmt::print("\nno winner: `{}` stands, no candidate beat it\n", champion.solution.name);
+    fmt::print("\nno winner: `{}` stands, no candidate beat it\n",
+               terminal_text(champion.solution.name));
   if (result.outcome.record)
     fmt::print("\npromoted  {}  {:.2f}x [{:.2f}, {:.2f}] vs {}   record {:.12}\n",
                champion.solution.name, result.outcome.record->speedup, result.outcome.record->low,

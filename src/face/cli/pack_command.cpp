@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "face/cli/command.hpp"
+#include "report/escape.hpp"
 #include "service/packing.hpp"
 
 #include <CLI/CLI.hpp>
@@ -56,7 +57,8 @@ void add_pack(CLI::App& app, Context& context) {
                                                   {"sources", packed->sources}}
                                .dump(2));
       else
-        fmt::print("wrote {} file(s) of `{}` into {}\n", packed->sources, packed->name, o->to);
+        fmt::print("wrote {} file(s) of `{}` into {}\n", packed->sources,
+                   terminal_text(packed->name), o->to);
       return holds;
     };
   });

@@ -23,7 +23,9 @@ class Checking(Case):
         report = self.run_expecting(code, "--json", "check", path, *more).json
         text = self.run_expecting(code, "check", path, *more)
         for issue in report["issues"]:
-            self.expect(text, code, issue["where"], " ".join(issue["message"].split()))
+            # A terminal gets control characters spelled out.
+            spelled = "".join(c if c >= " " else f"\\u{{{ord(c):x}}}" for c in " ".join(issue["message"].split()))
+            self.expect(text, code, issue["where"], spelled)
             self.assertTrue(issue["remedy"], issue)
         return report["issues"]
 
