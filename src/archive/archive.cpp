@@ -25,7 +25,7 @@ Probe probe_of(const ProbeRow& row) {
   probe.decision = row.decision;
   probe.reason = row.reason;
   probe.verdict.word = row.word;
-  for (int f = 0; f <= static_cast<int>(Finding::resource); ++f)
+  for (int f = 0; f <= static_cast<int>(last_finding); ++f)
     if (name(static_cast<Finding>(f)) == row.finding)
       probe.verdict.finding = static_cast<Finding>(f);
   if (row.timed || row.speedup != 0 || row.low != 0 || row.high != 0) {

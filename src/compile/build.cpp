@@ -33,6 +33,25 @@ double ms_since(Steady::time_point began) {
   return std::chrono::duration<double, std::milli>(Steady::now() - began).count();
 }
 
+/// Judged sources, with the rules and the link of candidates.
+bool of_candidate(BuildMode mode) {
+  return mode == BuildMode::candidate || mode == BuildMode::sanitized;
+}
+
+const char* mode_name(BuildMode mode) {
+  switch (mode) {
+  case BuildMode::candidate:
+    return "candidate";
+  case BuildMode::trusted:
+    return "trusted";
+  case BuildMode::sanitized:
+    return "sanitized";
+  case BuildMode::driver:
+    return "driver";
+  }
+  return "";
+}
+
 bool is_translation_unit(const std::string& path) {
   for (const char* ending : {".cpp", ".cc", ".cxx", ".c++", ".C", ".c"})
     if (path.ends_with(ending))
@@ -51,7 +70,7 @@ Diagnostic error_about(const std::string& file, std::string code, std::string me
 
 /// A request our own code got wrong, or a user's definition did.
 Status check_request(const BuildRequest& r) {
-  if (r.mode == BuildMode::candidate && !is_identifier(r.entry))
+  if (of_candidate(r.mode) && !is_identifier(r.entry))
     return fail(ErrorKind::invalid_input, fmt::format("\"{}\" is no C function name", r.entry),
                 "give the entry point as \"file.cpp::function\"");
   for (const std::string& d : r.defines) {
@@ -61,7 +80,7 @@ Status check_request(const BuildRequest& r) {
       return fail(ErrorKind::invalid_input, fmt::format("\"{}\" is no macro definition", d),
                   "use NAME=value with letters, digits and _");
   }
-  if (r.mode == BuildMode::candidate && !r.extra_link.empty())
+  if (of_candidate(r.mode) && !r.extra_link.empty())
     return fail(ErrorKind::invalid_input, "candidates link no libraries",
                 "build libraries' callers in trusted mode, as peers");
   return {};
@@ -87,7 +106,7 @@ std::vector<Diagnostic> check_sources(const BuildRequest& r) {
     out.push_back(
         error_about(r.entry_file, "no-entry-file",
                     fmt::format("the entry file {} is not among the sources", r.entry_file)));
-  if (out.empty() && r.mode == BuildMode::candidate)
+  if (out.empty() && of_candidate(r.mode))
     out = check_source_rules(r.sources);
   return out;
 }
@@ -110,13 +129,22 @@ struct Builder::State {
   std::string cache_trouble;          ///< why not
   PrecompiledHeaders precompiled;
 
-  [[nodiscard]] std::vector<std::string> compile_flags(BuildMode mode) const {
-    return mode == BuildMode::candidate ? candidate_compile_flags(cpu_info())
-                                        : trusted_flags(cpu_info());
+  [[nodiscard]] static std::vector<std::string> compile_flags(const BuildRequest& r) {
+    switch (r.mode) {
+    case BuildMode::candidate:
+      return candidate_compile_flags(cpu_info());
+    case BuildMode::trusted:
+      return trusted_flags(cpu_info());
+    case BuildMode::sanitized:
+      return sanitized_compile_flags(cpu_info(), r.sanitizers);
+    case BuildMode::driver:
+      return side_driver_flags(r.sanitizers);
+    }
+    return {};
   }
   [[nodiscard]] std::vector<std::string> link_flags(const BuildRequest& r) const {
     std::vector<std::string> out;
-    if (r.mode == BuildMode::candidate)
+    if (of_candidate(r.mode))
       return candidate_link_flags(compiler);
     for (const std::string& library : r.extra_link)
       out.push_back(link_option(library));
@@ -133,13 +161,13 @@ struct Builder::State {
 Result<std::string> Builder::State::key_of(const BuildRequest& r) const {
   Digest d;
   d.field("build 1").field(compiler.identity).field(cpu_info().arch);
-  d.field(r.mode == BuildMode::candidate ? "candidate" : "trusted").field(r.entry);
+  d.field(mode_name(r.mode)).field(r.entry);
   const auto list = [&d](const std::vector<std::string>& items) {
     d.field(std::to_string(items.size()));
     for (const std::string& s : items)
       d.field(s);
   };
-  list(compile_flags(r.mode));
+  list(compile_flags(r));
   list(link_flags(r));
   list(r.defines);
   // Order decides which definition the linker sees first, so it is part of the identity.
@@ -160,7 +188,9 @@ Result<std::string> Builder::State::key_of(const BuildRequest& r) const {
 Result<ChildReport> Builder::State::run(const BuildRequest& r, CompileWorker& worker,
                                         const WorkerLimits& limits,
                                         const std::string& precompiled_header) {
-  std::vector<std::string> args = compile_flags(r.mode);
+  std::vector<std::string> args = compile_flags(r);
+  if (r.mode == BuildMode::sanitized) // reports name the solution's own files
+    args.push_back(fmt::format("-ffile-prefix-map={}=.", worker.source_dir()));
   std::vector<std::string> readable = r.include_dirs;
   if (!precompiled_header.empty()) {
     append(args, {"-include", precompiled_header, "-Winvalid-pch"});
@@ -178,7 +208,7 @@ Result<ChildReport> Builder::State::run(const BuildRequest& r, CompileWorker& wo
       append(args, {"-x", "c++", f.path});
   append(args, {"-x", "none"});
   append(args, link_flags(r));
-  if (r.mode == BuildMode::candidate) {
+  if (of_candidate(r.mode)) {
     KW_TRY(const std::string script, worker.add_work_file("exports", version_script(r.entry)));
     args.push_back("-Wl,--version-script=" + script);
   }
@@ -193,9 +223,9 @@ Result<BuildOutcome> Builder::State::compile(const BuildRequest& r, BuildOutcome
   limits.deny = options.deny;
   KW_TRY(CompileWorker worker, CompileWorker::prepare(r.sources, options.scratch));
   std::string header;
-  if (cache && options.use_precompiled_headers)
-    header = precompiled.find_or_make(precompilable_headers(r.sources), compiler,
-                                      compile_flags(r.mode), *cache, options.scratch, limits);
+  if (cache && options.use_precompiled_headers && r.sanitizers.empty())
+    header = precompiled.find_or_make(precompilable_headers(r.sources), compiler, compile_flags(r),
+                                      *cache, options.scratch, limits);
   KW_TRY(ChildReport report, run(r, worker, limits, header));
   out.precompiled_header = !header.empty();
   if (!report.ok() && !header.empty() && failure_kind_of(report, limits) == "compile") {
@@ -323,7 +353,7 @@ const Compiler& Builder::compiler() const {
 }
 
 std::string Builder::flag_text(BuildMode mode) const {
-  std::vector<std::string> flags = state_->compile_flags(mode);
+  std::vector<std::string> flags = State::compile_flags({.mode = mode});
   if (mode == BuildMode::candidate)
     append(flags, candidate_link_flags(state_->compiler));
   return fmt::format("{}", fmt::join(flags, " "));

@@ -21,6 +21,8 @@ namespace kw {
 enum class BuildMode {
   candidate, ///< also every C++ baseline: freestanding link, source rules, one exported symbol
   trusted,   ///< oracle and peers: ordinary link, libraries allowed
+  sanitized, ///< a candidate once more with BuildRequest::sanitizers; never timed, never admitted
+  driver,    ///< trusted executable that calls the above
 };
 
 struct BuildRequest {
@@ -31,6 +33,7 @@ struct BuildRequest {
   std::vector<std::string> include_dirs; ///< absolute; content is part of the cache key
   std::vector<std::string> extra_link;   ///< trusted mode: "openblas", "m" or full "-l..." options
   BuildMode mode = BuildMode::candidate;
+  std::string sanitizers; ///< sanitized and driver modes: "address,undefined", "thread"
   std::chrono::milliseconds wall_limit{60'000};
   std::uint64_t cpu_seconds = 30; ///< per compiler process
   const std::atomic<bool>* cancel = nullptr;

@@ -138,4 +138,9 @@ Result<Compiler> probe_compiler(const std::string& name, const std::string& memo
               "install one, e.g. `apt-get install g++-12`");
 }
 
+bool Compiler::has_library(const std::string& file) const {
+  return ask(path, {"-print-file-name=" + file})
+      .starts_with('/'); // unknown ones come back as asked
+}
+
 } // namespace kw

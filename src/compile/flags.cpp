@@ -108,6 +108,34 @@ std::vector<std::string> trusted_flags(const CpuInfo& cpu) {
   return out;
 }
 
+std::vector<std::string> sanitized_compile_flags(const CpuInfo& cpu,
+                                                 const std::string& sanitizers) {
+  std::vector<std::string> out = candidate_compile_flags(cpu);
+  extend(out, {
+                  "-fsanitize=" + sanitizers,
+                  // The first report ends the run.
+                  "-fno-sanitize-recover=all",
+                  // What a report needs: line tables and frames that can be walked.
+                  "-g1",
+                  "-fno-omit-frame-pointer",
+                  "-fno-optimize-sibling-calls",
+                  // Instrumentation makes the optimiser say things that are not so; the candidate's
+                  // own build has warned already.
+                  "-w",
+                  // Not to be asked for by the source, which would compile to something else here.
+                  "-U__SANITIZE_ADDRESS__",
+                  "-U__SANITIZE_THREAD__",
+              });
+  return out;
+}
+
+std::vector<std::string> side_driver_flags(const std::string& sanitizers) {
+  return {"-std=c++20", "-O1", "-g1", "-Wall", "-fvisibility=hidden", "-fno-exceptions",
+          "-fsanitize=" + sanitizers, "-pthread", "-rdynamic",
+          // kernels call expf and its kin, the driver itself does not
+          "-Wl,--no-as-needed", "-lm", "-ldl"};
+}
+
 std::string version_script(const std::string& entry) {
   return fmt::format("{{ global: {}; local: *; }};\n", entry);
 }

@@ -24,6 +24,12 @@ namespace kw {
 /// Oracles and peers: hosted C++, exceptions, libraries.
 [[nodiscard]] std::vector<std::string> trusted_flags(const CpuInfo& cpu);
 
+/// Side builds (docs/sanitizers.md): the candidate's own flags and sanitizers ("address,undefined"
+/// or "thread"), with line tables; and the executable that provides the sanitizers' runtime to it.
+[[nodiscard]] std::vector<std::string> sanitized_compile_flags(const CpuInfo& cpu,
+                                                               const std::string& sanitizers);
+[[nodiscard]] std::vector<std::string> side_driver_flags(const std::string& sanitizers);
+
 /// Linker version script that exports exactly `entry`. (Hidden visibility would win over a version
 /// script, so candidates are compiled with default visibility and everything else is made local
 /// here; -fno-semantic-interposition keeps inlining as it is with hidden visibility.)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "controller/winner.hpp"
 
+#include "judge/sanitize.hpp"
 #include "search/instantiate.hpp"
 
 #include <algorithm>
@@ -82,6 +83,9 @@ Status judge_winner(SearchContext& context, const std::vector<RegimeSearch>& sea
   KW_TRY(Subject subject, judge.admit(assembled, probe.verdict));
   if (subject.loaded())
     KW_CHECK(judge.verify(subject, options.final_gate, probe.verdict));
+  if (probe.verdict.correctness.outcome == Outcome::pass) // a second or two, once per run
+    KW_CHECK(judge.sanitize(subject, sanitizers_of_gate("champion", judge.definition().ext.threads),
+                            probe.verdict));
   if (probe.verdict.correctness.outcome == Outcome::pass)
     KW_CHECK(judge.time(baseline, subject, race, probe.verdict));
   if (probe.verdict.merit.outcome == Outcome::pass)

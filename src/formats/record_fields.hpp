@@ -50,6 +50,15 @@ template <class V, Of<WorkloadTrials> R> void each(V& v, R& r) {
   v("max_abs_error", r.max_abs_error);
   v("max_rel_error", r.max_rel_error);
 }
+template <class V, Of<SanitizedRun> R> void each(V& v, R& r) {
+  v("sanitizers", r.sanitizers);
+  v("outcome", r.outcome);
+  v("summary", r.summary);
+  v("report", r.report);
+  v("calls", r.calls);
+  v("build_ms", r.build_ms);
+  v("run_ms", r.run_ms);
+}
 template <class V, Of<PairedTiming> R> void each(V& v, R& r) {
   v("uuid", r.uuid);
   v.unless_empty("twins", r.twins);
@@ -113,6 +122,7 @@ template <class V, Of<Verdict> R> void each(V& v, R& r) {
   v("diagnostics", r.diagnostics);
   v("mismatch", r.mismatch);
   v("workloads", r.workloads);
+  v.unless_empty("sanitized", r.sanitized);
   v("times", r.times);
   v.unless_absent("fib", r.fib);
   v("infrastructure_error", r.infrastructure_error);

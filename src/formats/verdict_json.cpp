@@ -18,7 +18,7 @@ constexpr std::array outcomes{Outcome::unknown, Outcome::pass, Outcome::fail};
 constexpr std::array findings{Finding::none,    Finding::build,    Finding::admission,
                               Finding::sandbox, Finding::protocol, Finding::crash,
                               Finding::wrong,   Finding::state,    Finding::nondeterminism,
-                              Finding::timing,  Finding::resource};
+                              Finding::timing,  Finding::resource, Finding::sanitizer};
 
 class Writer {
  public:

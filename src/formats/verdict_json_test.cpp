@@ -187,8 +187,8 @@ TEST(ToTrace, FindingsMapToLegalWords) {
   EXPECT_EQ(status(Finding::wrong), "INCORRECT_NUMERICAL");
   EXPECT_EQ(status(Finding::nondeterminism), "INCORRECT_NUMERICAL");
   EXPECT_EQ(status(Finding::resource), "TIMEOUT");
-  for (const Finding f :
-       {Finding::sandbox, Finding::protocol, Finding::crash, Finding::state, Finding::timing})
+  for (const Finding f : {Finding::sandbox, Finding::protocol, Finding::crash, Finding::state,
+                          Finding::timing, Finding::sanitizer})
     EXPECT_EQ(status(f), "RUNTIME_ERROR");
 }
 

@@ -78,6 +78,9 @@ class Judge {
   /// and verdict.fib on the way. `only` restricts it to some workloads (a search); empty = all.
   Status verify(Subject& subject, const std::string& gate, Verdict& verdict,
                 const std::vector<std::size_t>& only = {});
+  /// Untimed calls of builds with sanitizers ("address,undefined", "thread" after a comma), after
+  /// verify() has passed: fills verdict.sanitized, and verdict.correctness where they find a fault.
+  Status sanitize(const Subject& subject, const std::string& sanitizers, Verdict& verdict);
   /// Paired e-gate of the candidate against the baseline: fills verdict.timing and .merit.
   /// Every timed call is verified; its trials count towards the verdict's bound.
   Status time(Subject& baseline, Subject& candidate, const RaceOptions& options, Verdict& verdict);
@@ -126,6 +129,8 @@ class Judge {
                 const Expected& expected, Verdict& verdict) const;
   /// Makes up for trials that a rejection cut off, on the workload that failed.
   Status complete_fib(Subject& subject, Verdict& verdict);
+  Result<SanitizedRun> sanitize_once(const Subject& subject, const std::string& sanitizers,
+                                     Verdict& verdict);
   Result<Calibration> calibration();
 
   Definition definition_;

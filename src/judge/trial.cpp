@@ -183,13 +183,13 @@ Status TrialRunner::stage(const BoundWorkload& workload, const TrialKey& key) {
   input_bytes_.clear();
   for (const BoundInput& input : workload.inputs)
     input_bytes_.push_back(input.bytes);
-  KW_TRY(views_, session_.stage(input_bytes_, key.placement, canary_key(seed_, key.trial)));
-  for (std::size_t i = 0; i < views_.size(); ++i) {
+  KW_TRY(staged_, session_.stage(input_bytes_, key.placement, canary_key(seed_, key.trial)));
+  for (std::size_t i = 0; i < staged_.size(); ++i) {
     const BoundInput& input = workload.inputs[i];
     if (!input.fixed.empty())
-      std::memcpy(views_[i].data(), input.fixed.data(), input.fixed.size());
+      std::memcpy(staged_[i].data(), input.fixed.data(), input.fixed.size());
     else
-      draw_input(input, static_cast<std::uint32_t>(i), views_[i]);
+      draw_input(input, static_cast<std::uint32_t>(i), staged_[i]);
   }
   scalars_.clear();
   for (std::size_t i = 0; i < workload.scalars.size(); ++i) {

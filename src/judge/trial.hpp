@@ -65,6 +65,12 @@ class TrialRunner {
 
   /// Draws and stages the inputs of (workload, key).
   Status stage(const BoundWorkload& workload, const TrialKey& key);
+  /// Bytes of an input as staged; and the arguments, scalars filled in. Valid until the next
+  /// stage().
+  [[nodiscard]] std::span<const std::byte> staged(std::size_t input) const {
+    return staged_.at(input);
+  }
+  [[nodiscard]] std::vector<Argument> arguments() const { return filled_arguments(); }
   /// Calls one arm on the staged inputs.
   Result<CallReport> call(Arm& arm, bool warm, bool evict);
   /// Oracle values of the staged inputs. May restage; call it after the arms.
@@ -75,7 +81,7 @@ class TrialRunner {
   [[nodiscard]] Bound bound_for(const BoundOutput& output, const Expected::Tensor& expected,
                                 bool magnitudes) const;
   /// Where an input of the last stage() lies. Writing to it falsifies what the next call sees.
-  [[nodiscard]] std::span<std::byte> staged(std::size_t input) const { return views_[input]; }
+  [[nodiscard]] std::span<std::byte> staged(std::size_t input) const { return staged_[input]; }
 
   void reseed(const Seed& seed) {
     seed_ = seed;
@@ -107,7 +113,7 @@ class TrialRunner {
   TrialKey key_;
   std::vector<double> scalars_;
   std::vector<std::size_t> input_bytes_;
-  std::vector<std::span<std::byte>> views_;
+  std::vector<std::span<std::byte>> staged_;
   Costs costs_;
 };
 

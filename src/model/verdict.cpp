@@ -27,6 +27,8 @@ std::string name(Finding f) {
     return "REJECT_TIMING";
   case Finding::resource:
     return "REJECT_RESOURCE";
+  case Finding::sanitizer:
+    return "REJECT_SANITIZER";
   }
   return "NONE";
 }

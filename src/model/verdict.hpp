@@ -27,7 +27,9 @@ enum class Finding {
   nondeterminism, ///< REJECT_NONDET
   timing,         ///< REJECT_TIMING: physically impossible, CPU time exceeds the declared threads
   resource,       ///< REJECT_RESOURCE: hang, memory
+  sanitizer,      ///< REJECT_SANITIZER: a side build with sanitizers reported a fault, or died
 };
+inline constexpr Finding last_finding = Finding::sanitizer;
 
 /// "REJECT_WRONG" etc.; "NONE" for none.
 [[nodiscard]] std::string name(Finding f);
@@ -58,6 +60,16 @@ struct Diagnostic {
   std::string code; ///< compiler option or stable code, may be empty
   std::string message;
   std::string excerpt; ///< source line and caret
+};
+
+/// One untimed run of a build with sanitizers (docs/sanitizers.md).
+struct SanitizedRun {
+  std::string sanitizers; ///< "address,undefined" or "thread"
+  Outcome outcome = Outcome::unknown;
+  std::string summary;             ///< what was found, or why there is no answer
+  std::vector<std::string> report; ///< the first lines, without addresses
+  std::uint64_t calls = 0;         ///< verified clean
+  double build_ms = 0, run_ms = 0;
 };
 
 /// Trials of one workload within a campaign.
@@ -130,6 +142,7 @@ struct Verdict {
   std::vector<Diagnostic> diagnostics;
   std::optional<Mismatch> mismatch;
   std::vector<WorkloadTrials> workloads;
+  std::vector<SanitizedRun> sanitized;
   std::optional<TimingEvidence> times;
   std::optional<FibCompat> fib;          ///< empty = never called
   std::string infrastructure_error;      ///< set only when word is INFRASTRUCTURE

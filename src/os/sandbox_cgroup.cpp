@@ -131,4 +131,15 @@ Status SandboxCgroup::add(pid_t pid) const {
   return {};
 }
 
+Result<std::vector<UniqueFd>> SandboxCgroup::entrances() const {
+  std::vector<UniqueFd> out;
+  for (const std::string& group : groups_) {
+    const std::string path = group + "/cgroup.procs";
+    out.emplace_back(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
+    if (!out.back())
+      return fail_errno("open", path);
+  }
+  return out;
+}
+
 } // namespace kw

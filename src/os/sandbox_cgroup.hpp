@@ -4,6 +4,7 @@
 #pragma once
 
 #include "base/result.hpp"
+#include "os/unique_fd.hpp"
 
 #include <cstdint>
 #include <string>
@@ -25,6 +26,8 @@ class SandboxCgroup {
 
   /// Moves a process, and with it all its later children, inside.
   Status add(pid_t pid) const;
+  /// Descriptors for a child that moves itself before it runs anything: writing "0" to each.
+  Result<std::vector<UniqueFd>> entrances() const;
   [[nodiscard]] CgroupKind kind() const { return kind_; }
 
  private:

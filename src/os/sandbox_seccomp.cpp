@@ -17,6 +17,7 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/types.h>
+#include <unistd.h>
 
 namespace kw {
 namespace {
@@ -202,6 +203,84 @@ Result<SeccompProgram> kernel_program() {
   return b.finish();
 }
 
+Result<SeccompProgram> side_run_program() {
+  Builder b{SCMP_ACT_ERRNO(EPERM)};
+  constexpr std::uint64_t writing = O_ACCMODE | O_CREAT | O_TRUNC | O_APPEND | O_TMPFILE;
+  constexpr std::uint64_t read_only = writing & ~std::uint64_t{O_DIRECTORY};
+  b.allow("open", SCMP_A1(SCMP_CMP_MASKED_EQ, read_only, 0));
+  b.allow("openat", SCMP_A2(SCMP_CMP_MASKED_EQ, read_only, 0));
+  b.allow("write", SCMP_A0(SCMP_CMP_EQ, STDERR_FILENO));
+  b.allow("writev", SCMP_A0(SCMP_CMP_EQ, STDERR_FILENO));
+  // Threads only; clone3 hides its flags, so glibc has to fall back to clone.
+  b.allow("clone", SCMP_A0(SCMP_CMP_MASKED_EQ, CLONE_THREAD | CLONE_VM, CLONE_THREAD | CLONE_VM));
+  b.rule(SCMP_ACT_ERRNO(ENOSYS), "clone3");
+  for (const char* name : {"execve",
+                           "read",
+                           "pread64",
+                           "readv",
+                           "fstat",
+                           "newfstatat",
+                           "stat",
+                           "lstat",
+                           "statx",
+                           "lseek",
+                           "close",
+                           "access",
+                           "faccessat",
+                           "faccessat2",
+                           "readlink",
+                           "readlinkat",
+                           "getcwd",
+                           "fcntl",
+                           "getdents64", // files; execve: the driver, and whatever Landlock leaves
+                           "mmap",
+                           "munmap",
+                           "mprotect",
+                           "mremap",
+                           "madvise",
+                           "brk",
+                           "mincore",
+                           "msync",
+                           "membarrier", // memory
+                           "futex",
+                           "set_robust_list",
+                           "set_tid_address",
+                           "rseq",
+                           "sched_yield",
+                           "sched_getaffinity",
+                           "nanosleep",
+                           "clock_nanosleep",
+                           "clock_gettime",
+                           "clock_getres",
+                           "gettimeofday",
+                           "getrandom",
+                           "exit",
+                           "exit_group",
+                           "restart_syscall", // threads and time
+                           "rt_sigaction",
+                           "rt_sigprocmask",
+                           "rt_sigreturn",
+                           "sigaltstack", // its own faults
+                           "getpid",
+                           "gettid",
+                           "getppid",
+                           "getuid",
+                           "geteuid",
+                           "getgid",
+                           "getegid",
+                           "uname",
+                           "sysinfo",
+                           "getrlimit",
+                           "getrusage",
+                           "arch_prctl"})
+    b.allow(name);
+  b.allow("prlimit64", SCMP_A0(SCMP_CMP_EQ, 0)); // its own: without privileges, only down
+  for (const int operation : {PR_SET_NAME, PR_GET_NAME, PR_GET_DUMPABLE, PR_SET_DUMPABLE,
+                              PR_SET_VMA, PR_GET_NO_NEW_PRIVS})
+    b.allow("prctl", SCMP_A0(SCMP_CMP_EQ, static_cast<scmp_datum_t>(operation)));
+  return b.finish();
+}
+
 } // namespace
 
 Result<SeccompProgram> make_seccomp_program(SeccompProfile profile) {
@@ -212,6 +291,8 @@ Result<SeccompProgram> make_seccomp_program(SeccompProfile profile) {
     return load_program();
   case SeccompProfile::kernel:
     return kernel_program();
+  case SeccompProfile::side_run:
+    return side_run_program();
   }
   return fail(ErrorKind::unsupported, "no such seccomp profile");
 }

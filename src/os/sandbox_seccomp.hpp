@@ -25,6 +25,10 @@ enum class SeccompProfile {
   /// never makes memory executable. Anything else kills the process. The runner adds
   /// mprotect_only_within its arenas.
   kernel,
+  /// A candidate built with sanitizers (sandbox_side.hpp), from before exec on: memory, threads,
+  /// reading files, writing to standard error. Anything else answers EPERM, since the runtimes try
+  /// things that they can do without.
+  side_run,
 };
 
 using SeccompProgram = std::vector<sock_filter>;

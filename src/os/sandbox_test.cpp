@@ -27,8 +27,8 @@ TEST(Seccomp, KernelProgramKillsByDefaultAndIsSmall) {
 }
 
 TEST(Seccomp, EveryProfileBuilds) {
-  for (const auto profile :
-       {SeccompProfile::compile, SeccompProfile::load, SeccompProfile::kernel}) {
+  for (const auto profile : {SeccompProfile::compile, SeccompProfile::load, SeccompProfile::kernel,
+                             SeccompProfile::side_run}) {
     const auto program = make_seccomp_program(profile);
     ASSERT_TRUE(program.has_value()) << program.error().text();
     EXPECT_GT(program->size(), 8U);

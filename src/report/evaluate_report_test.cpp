@@ -68,7 +68,7 @@ TEST(Sarif, MatchesItsGoldenFileAndHoldsTheRulesOfTheStandard) {
       }
     }
   }
-  for (int f = 1; f <= static_cast<int>(Finding::resource); ++f)
+  for (int f = 1; f <= static_cast<int>(last_finding); ++f)
     EXPECT_EQ(rules.at(static_cast<std::size_t>(f))["id"], name(static_cast<Finding>(f)));
 }
 

@@ -29,6 +29,7 @@ constexpr std::array rules = {
     Rule{"REJECT_NONDET", "Equal inputs gave different outputs."},
     Rule{"REJECT_TIMING", "The measured times are not physically possible."},
     Rule{"REJECT_RESOURCE", "The candidate hung or used too much memory."},
+    Rule{"REJECT_SANITIZER", "A build with sanitizers reported a fault, or died."},
 };
 
 std::size_t rule_index(const Verdict& v) {

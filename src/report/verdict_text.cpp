@@ -100,7 +100,13 @@ void details(Screen& screen, const AxisVerdict& axis) {
                 Colour::dim);
 }
 
-void diagnostics(Screen& screen, const std::vector<Diagnostic>& all) {
+bool of_sanitizer(const Diagnostic& d) {
+  return d.code.starts_with("-fsanitize=");
+}
+
+/// The compiler's below the build, a sanitizer's below what it decided.
+void diagnostics(Screen& screen, std::vector<Diagnostic> all, bool sanitizers) {
+  std::erase_if(all, [&](const Diagnostic& d) { return of_sanitizer(d) != sanitizers; });
   std::size_t shown = 0;
   for (const Diagnostic& d : all) {
     if (shown++ == max_diagnostics)
@@ -186,6 +192,18 @@ void times(Screen& screen, const Verdict& v, const VerdictView& view) {
                 Colour::dim);
 }
 
+/// One line per build with sanitizers; what one found is the correctness axis's own summary.
+void sanitized(Screen& screen, const Verdict& v) {
+  for (const SanitizedRun& run : v.sanitized) {
+    if (run.outcome == Outcome::fail)
+      continue;
+    const std::string cost =
+        run.calls > 0 ? fmt::format(" ({:.1f} s)", (run.build_ms + run.run_ms) / 1e3) : "";
+    screen.note(fmt::format("sanitizers {}: {}{}", run.sanitizers, run.summary, cost),
+                run.outcome == Outcome::pass ? Colour::dim : Colour::warn);
+  }
+}
+
 std::string conclusion(const Verdict& v) {
   if (v.word == "INFRASTRUCTURE")
     return "our side failed, which says nothing about the candidate: " + v.infrastructure_error;
@@ -211,7 +229,7 @@ std::string render_verdict(const Verdict& v, const VerdictView& view) {
   if (!view.name.empty())
     screen.out += paint(terminal_text(view.name), Colour::bold, view.colour) + "\n";
   screen.axis("build", word_of(v.build.outcome), v.build.summary);
-  diagnostics(screen, v.diagnostics);
+  diagnostics(screen, v.diagnostics, false);
   details(screen, v.build);
   const std::string sandbox =
       !v.sandbox.summary.empty() || v.tier.empty() ? v.sandbox.summary : v.tier;
@@ -224,6 +242,8 @@ std::string render_verdict(const Verdict& v, const VerdictView& view) {
   details(screen, v.sandbox);
   screen.axis("correctness", word_of(v.correctness.outcome), v.correctness.summary);
   mismatch(screen, v, view);
+  sanitized(screen, v);
+  diagnostics(screen, v.diagnostics, true);
   details(screen, v.correctness);
   screen.axis("timing", word_of(v.timing.outcome), v.timing.summary);
   times(screen, v, view);

@@ -51,6 +51,25 @@ void add_compilers(const Workspace& workspace, DoctorReport& report) {
   report.lines.push_back({"target nki", "none", "not in this version", "", false});
 }
 
+/// Whether side builds find their runtimes: g++ brings them, clang keeps them in a package of its
+/// own.
+void add_sanitizers(const Workspace& workspace, DoctorReport& report) {
+  const Result<Compiler> compiler = probe_compiler(workspace.compiler);
+  if (!compiler)
+    return; // said above
+  std::string there, missing;
+  for (const char* name : {"asan", "ubsan", "tsan"})
+    (compiler->has_library(fmt::format("lib{}.so", name)) ? there : missing) +=
+        fmt::format(" lib{}", name);
+  report.lines.push_back(
+      {"sanitizers", missing.empty() ? "ready" : "missing",
+       fmt::format("{}:{}", compiler->describe(), missing.empty() ? there : " no" + missing),
+       missing.empty() ? ""
+                       : "apt-get install libasan8 libubsan1 libtsan2 (they come "
+                         "with g++-12); without them `--sanitize` has no answer",
+       false});
+}
+
 void add_sandbox(DoctorReport& report) {
   const SandboxReport sandbox = probe_sandbox();
   std::string remedies;
@@ -160,6 +179,7 @@ Result<DoctorReport> doctor(const Workspace& workspace, const DoctorOptions& opt
        "", false});
   add_compilers(workspace, report);
   add_sandbox(report);
+  add_sanitizers(workspace, report);
   add_python(report);
   add_models(report);
   for (const ResolvedSetting& p : workspace.resolved)

@@ -5,6 +5,7 @@
 
 #include "archive/sqlite_archive.hpp"
 #include "controller/recorder.hpp"
+#include "judge/sanitize.hpp"
 #include "os/clock.hpp"
 #include "os/file_lock.hpp"
 #include "os/files.hpp"
@@ -154,6 +155,12 @@ Result<Subject> Worker::first_judgement(Open& open, const Solution& solution,
   KW_TRY(Subject subject, judge.load(solution, build, verdict));
   if (subject.loaded())
     KW_CHECK(judge.verify(subject, options_.gate, verdict));
+  if (verdict.correctness.outcome == Outcome::pass)
+    KW_CHECK(judge.sanitize(subject,
+                            options_.sanitize.empty()
+                                ? sanitizers_of_gate(options_.gate, judge.definition().ext.threads)
+                                : options_.sanitize,
+                            verdict));
   return subject;
 }
 
@@ -263,6 +270,8 @@ Result<std::vector<Evaluation>> evaluate(const Workspace& workspace,
                                          const std::vector<std::string>& paths,
                                          const EvaluateOptions& options) {
   KW_TRY(const std::vector<std::string> files, expand(paths));
+  KW_TRY(const std::vector<std::string> builds, sanitizer_builds(options.sanitize));
+  (void)builds; // only that the words are known
   std::unique_ptr<Archive> archive;
   if (options.archive) {
     KW_TRY(archive, open_sqlite_archive(workspace.state_dir));

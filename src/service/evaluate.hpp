@@ -18,7 +18,8 @@ struct EvaluateOptions {
   bool timing = false;  ///< paired gate against the baseline, then confirmation
   std::string baseline; ///< path of another baseline solution; "" = the definition's
   bool peers = false;
-  int jobs = 1; ///< candidates built and verified in parallel; timing is serial
+  std::string sanitize; ///< "address,undefined,thread", "none"; "" = as the gate asks for
+  int jobs = 1;         ///< candidates built and verified in parallel; timing is serial
   bool archive = true;
   double timing_seconds = 120;
   double least_window_ms = 0; ///< 0 = calibrated

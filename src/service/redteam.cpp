@@ -2,6 +2,7 @@
 #include "service/redteam.hpp"
 
 #include "controller/recorder.hpp"
+#include "os/cpu.hpp"
 #include "os/file_lock.hpp"
 #include "os/files.hpp"
 #include "os/interrupt.hpp"
@@ -42,6 +43,8 @@ Result<RedteamCase> parse_case(const std::string& folder, const std::string& fil
   c.entry = t["entry"].value_or(c.entry);
   c.gate = t["gate"].value_or(c.gate);
   c.timing = t["timing"].value_or(c.timing);
+  c.sanitize = t["sanitize"].value_or(c.sanitize);
+  c.threads = static_cast<int>(t["threads"].value_or(std::int64_t{c.threads}));
   c.max_gain = t["max_gain"].value_or(c.max_gain);
   c.repeats = static_cast<int>(t["repeats"].value_or(std::int64_t{c.repeats}));
   c.threads = static_cast<int>(t["threads"].value_or(std::int64_t{c.threads}));
@@ -82,6 +85,8 @@ class Arena {
     KW_TRY(Subject subject, judge.admit(solution, verdict));
     if (subject.loaded())
       KW_CHECK(judge.verify(subject, c.gate, verdict));
+    if (verdict.correctness.outcome == Outcome::pass)
+      KW_CHECK(judge.sanitize(subject, c.sanitize, verdict));
     if (c.timing && verdict.correctness.outcome == Outcome::pass)
       KW_CHECK(time(*bench, subject, verdict));
     conclude(verdict, c.timing);
@@ -128,7 +133,14 @@ class Arena {
           result.as_expected || e == result.observed ||
           (e == "NEUTRALISED" && (result.observed == "NOT_FASTER" || result.observed == "CORRECT" ||
                                   result.observed == "UNDECIDED"));
-    result.as_expected = result.as_expected && !gained;
+    // A control that the sanitizers could not look at proves nothing about them.
+    const bool unseen = std::any_of(
+        verdict.sanitized.begin(), verdict.sanitized.end(), [](const SanitizedRun& run) {
+          return run.outcome == Outcome::unknown && run.sanitizers != "thread";
+        });
+    if (unseen && !result.is_attack())
+      result.detail = verdict.sanitized.front().summary;
+    result.as_expected = result.as_expected && !gained && (result.is_attack() || !unseen);
     result.undecided = c.timing && !result.as_expected && result.observed == "UNDECIDED";
     result.breach = result.is_attack() && !result.as_expected &&
                     (gained || result.observed == "CORRECT" || result.observed == "ACCEPTED");
@@ -145,6 +157,8 @@ class Arena {
     std::string key = fmt::format("{} threads={}", c.definition, c.threads);
     for (const auto& [axis, value] : c.axes)
       key += fmt::format(" {}={}", axis, value);
+    if (c.threads > 0)
+      key += fmt::format(" threads {}", c.threads);
     if (const auto found = benches_.find(key); found != benches_.end())
       return found->second.get();
     KW_TRY(Task task, find_task(workspace_, c.definition));
@@ -216,11 +230,17 @@ Result<std::vector<RedteamResult>> run_redteam(const Workspace& workspace,
                                                  [](const RedteamCase& c) { return !c.timing; });
   const auto untimed = static_cast<std::size_t>(first_timed - cases.begin());
 
+  for (RedteamCase& c : cases)
+    if (!options.sanitize.empty() && c.id.starts_with("OK-"))
+      c.sanitize = options.sanitize;
+
   JudgingOptions judging;
   KW_CHECK(ask_for_tier(options.tier, judging));
   std::vector<std::vector<RedteamResult>> results(cases.size());
   std::mutex reporting;
   const auto run_case = [&](Arena& arena, std::size_t i) -> Status {
+    if (cases[i].threads > cpu_info().online)
+      return {}; // cannot be played here
     const int repeats = options.repeats > 0 ? options.repeats : cases[i].repeats;
     for (int r = 0; r < repeats; ++r) {
       KW_TRY(RedteamResult result, arena.run(cases[i]));

@@ -20,6 +20,8 @@ struct RedteamCase {
   std::vector<std::string> expected; ///< finding names, "CORRECT", "NOT_FASTER", "ACCEPTED"
   std::string gate = "gate";
   bool timing = false;
+  std::string sanitize = "none"; ///< builds with sanitizers that are called as well
+  int threads = 0;               ///< 0 = the definition's
   double max_gain = 1.02;
   int repeats = 1;
   int threads = 0; ///< 0 = the definition's
@@ -72,6 +74,7 @@ struct RedteamOptions {
   bool with_timing = true,
        without_timing = true; ///< which cases; timing cases run last, one at a time
   int repeats = 1;            ///< 0 = as often as each case says
+  std::string sanitize;       ///< for the honest controls, instead of what they say
   int jobs = 1;               ///< cases without timing side by side
   std::string tier;           ///< "T2" does without namespaces and cgroup; "" = what there is
   std::function<void(const RedteamResult&)> finished = [](const RedteamResult&) {};

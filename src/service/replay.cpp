@@ -98,6 +98,11 @@ Result<Replay> replay(const Workspace& workspace, const std::string& id,
                              : !out.before.verdict.gate.empty() ? out.before.verdict.gate
                                                                 : "gate";
     KW_CHECK(judge.verify(subject, gate, verdict));
+    std::string sanitizers;
+    for (const SanitizedRun& run : out.before.verdict.sanitized)
+      sanitizers += (sanitizers.empty() ? "" : ",") + run.sanitizers;
+    if (verdict.correctness.outcome == Outcome::pass)
+      KW_CHECK(judge.sanitize(subject, sanitizers, verdict));
   }
   if (timed && verdict.correctness.outcome == Outcome::pass) {
     KW_TRY(const FileLock lease,

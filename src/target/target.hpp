@@ -31,6 +31,16 @@ struct TargetBuild {
   std::string key;      ///< build-cache key: identity of this build
 };
 
+/// The same sources once more with sanitizers, and the executable to call them in. Not building is
+/// a value too: it says nothing about the candidate, whose own build is another.
+struct SideBuild {
+  bool ok = false;
+  std::string object, entry; ///< path of the object, exported symbol
+  std::string driver;        ///< path of the executable
+  std::string failure;       ///< why not, one sentence
+  double ms = 0;
+};
+
 class Target {
  public:
   virtual ~Target() = default;
@@ -38,6 +48,15 @@ class Target {
   /// Languages of BuildSpec::language it accepts.
   [[nodiscard]] virtual bool accepts(const Solution& solution) const = 0;
   virtual Result<TargetBuild> build(const Solution& solution, const Definition& definition) = 0;
+  /// `sanitizers`: "address,undefined" or "thread"; `driver`: its sources, the unit first.
+  virtual Result<SideBuild> build_side(const Solution& solution, const Definition& definition,
+                                       const std::string& sanitizers,
+                                       const std::vector<SourceFile>& driver) {
+    (void)solution, (void)definition, (void)sanitizers, (void)driver;
+    SideBuild none;
+    none.failure = "the " + name() + " target has no sanitizers";
+    return none;
+  }
 };
 
 } // namespace kw

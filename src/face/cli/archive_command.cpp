@@ -64,10 +64,10 @@ int list(const Context& context, const ProbeFilter& filter, bool records_only) {
     return holds;
   }
   if (!records_only && !history->probes.empty()) {
-    fmt::print("{:<12}  {:<10}  {:<15}  {:<30}  {:<30}  {}\n", "probe", "word", "finding",
+    fmt::print("{:<12}  {:<10}  {:<16}  {:<30}  {:<30}  {}\n", "probe", "word", "finding",
                "definition", "solution", "reason");
     for (const ProbeRow& p : history->probes)
-      fmt::print("{:<12}  {:<10}  {:<15}  {:<30.30}  {:<30.30}  {:.90}\n", p.id.substr(0, 12),
+      fmt::print("{:<12}  {:<10}  {:<16}  {:<30.30}  {:<30.30}  {:.90}\n", p.id.substr(0, 12),
                  p.word, p.finding, one_line(p.definition), one_line(p.solution),
                  one_line(p.reason));
     fmt::print("\n");

@@ -116,6 +116,8 @@ int run(const Context& context, Options& o) {
   if (!workspace)
     return report_error(context, workspace.error());
   o.evaluate.timing_seconds = *seconds;
+  if (o.evaluate.sanitize == "true")
+    o.evaluate.sanitize = "address,undefined";
   o.evaluate.archive = !o.no_archive;
   o.evaluate.judging.stop = [] { return interrupted(); };
   if (!context.json)
@@ -170,6 +172,9 @@ void add_evaluate(CLI::App& app, Context& context) {
   add_judging_flags(*command, o->evaluate.judging, o->evaluate.least_window_ms);
   command->add_option("--junit", o->junit, "write a JUnit XML report");
   command->add_option("--sarif", o->sarif, "write a SARIF 2.1.0 report");
+  command->add_flag("--sanitize", o->evaluate.sanitize,
+                    "also call builds with sanitizers, untimed: =address,undefined (what the flag "
+                    "alone means), =thread, =none (default: gate champion only)");
   command->add_flag("--no-archive", o->no_archive, "do not keep the probes");
   command->footer("  kernwright evaluate my_softmax.cpp -d softmax_f32 --time\n"
                   "  kernwright evaluate candidates/ --jobs 2 --gate smoke --junit report.xml");

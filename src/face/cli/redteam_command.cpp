@@ -115,6 +115,9 @@ void add_redteam(CLI::App& app, Context& context) {
   command->add_option("--tier", o->tier,
                       "T2: do without namespaces and cgroup, as on a machine that has none "
                       "(default: what there is)");
+  command->add_option("--sanitize", o->sanitize,
+                      "also run the honest controls with these sanitizers, e.g. "
+                      "address,undefined,thread: none may be refused");
   CLI::Option* no_timing = command->add_flag_callback(
       "--no-timing", [o] { o->with_timing = false; }, "only cases that judge no speed");
   command

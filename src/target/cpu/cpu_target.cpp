@@ -32,6 +32,17 @@ void describe_failure(const BuildOutcome& outcome, TargetBuild& build) {
       first_error(outcome.diagnostics);
 }
 
+BuildRequest request_for(const Solution& solution, const Definition& definition,
+                         const std::string& include_dir) {
+  BuildRequest request;
+  request.sources = solution.sources;
+  request.entry_file = solution.spec.entry_file();
+  request.entry = solution.spec.entry_function();
+  request.defines = axis_defines(definition);
+  request.include_dirs = {include_dir};
+  return request;
+}
+
 } // namespace
 
 std::vector<std::string> axis_defines(const Definition& definition) {
@@ -71,13 +82,8 @@ Result<TargetBuild> CpuTarget::build(const Solution& solution, const Definition&
                      "spec.destination_passing_style to true"};
     return build;
   }
-  BuildRequest request;
-  request.sources = solution.sources;
-  request.entry_file = solution.spec.entry_file();
-  request.entry = build.entry;
-  request.defines = axis_defines(definition);
-  request.include_dirs = {include_dir_};
-  KW_TRY(const BuildOutcome outcome, builder_.build(request));
+  KW_TRY(const BuildOutcome outcome,
+         builder_.build(request_for(solution, definition, include_dir_)));
   build.diagnostics = outcome.diagnostics;
   build.cached = outcome.cached;
   build.ms = outcome.ms;
@@ -104,6 +110,37 @@ Result<TargetBuild> CpuTarget::build(const Solution& solution, const Definition&
   build.object = outcome.object_path;
   build.summary =
       fmt::format("{}, {:.0f} ms{}", build.compiler, build.ms, build.cached ? " (cached)" : "");
+  return build;
+}
+
+Result<SideBuild> CpuTarget::build_side(const Solution& solution, const Definition& definition,
+                                        const std::string& sanitizers,
+                                        const std::vector<SourceFile>& driver) {
+  SideBuild build;
+  BuildRequest kernel = request_for(solution, definition, include_dir_);
+  kernel.mode = BuildMode::sanitized;
+  kernel.sanitizers = sanitizers;
+  BuildRequest host;
+  host.sources = driver;
+  host.mode = BuildMode::driver;
+  host.sanitizers = sanitizers;
+  build.entry = kernel.entry;
+  for (const auto& [request, path] :
+       {std::pair{&host, &build.driver}, std::pair{&kernel, &build.object}}) {
+    KW_TRY(const BuildOutcome outcome, builder_.build(*request));
+    build.ms += outcome.ms;
+    if (!outcome.ok) {
+      build.failure =
+          fmt::format("{} does not build with -fsanitize={}: {}",
+                      request == &host ? "the driver" : "the kernel", sanitizers,
+                      outcome.failure_kind == "compile" || outcome.failure_kind == "forbidden"
+                          ? first_error(outcome.diagnostics)
+                          : "the compiler ran out of " + outcome.failure_kind);
+      return build;
+    }
+    *path = outcome.object_path;
+  }
+  build.ok = true;
   return build;
 }
 

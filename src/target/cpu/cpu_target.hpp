@@ -20,6 +20,9 @@ class CpuTarget final : public Target {
     return solution.spec.language == "cpp";
   }
   Result<TargetBuild> build(const Solution& solution, const Definition& definition) override;
+  Result<SideBuild> build_side(const Solution& solution, const Definition& definition,
+                               const std::string& sanitizers,
+                               const std::vector<SourceFile>& driver) override;
 
  private:
   Builder& builder_;
