@@ -91,12 +91,16 @@ Status judge_winner(SearchContext& context, const std::vector<RegimeSearch>& sea
   if (probe.verdict.merit.outcome == Outcome::pass)
     KW_CHECK(judge.confirm(baseline, subject, peers(options), race, probe.verdict));
   conclude(probe.verdict, true);
-  probe.decision = probe.verdict.accepted ? "promote" : "reject";
+  const bool promoted = probe.verdict.accepted && !probe.verdict.tainted;
+  probe.decision = promoted ? "promote" : probe.verdict.accepted ? "archive" : "reject";
   probe.reason = probe.verdict.merit.summary.empty() ? probe.verdict.correctness.summary
                                                      : probe.verdict.merit.summary;
+  if (probe.verdict.accepted && !promoted)
+    probe.reason =
+        "not promoted, judged in a weaker sandbox than its task demands: " + probe.reason;
   probe.wall_ms = 1e3 * seconds_since(began);
   KW_CHECK(context.recorder.store(probe, subject.build, seed));
-  if (probe.verdict.accepted) {
+  if (promoted) {
     KW_TRY(outcome.record, context.recorder.promote(probe, context.baseline.name));
   }
   outcome.champion = std::move(probe);

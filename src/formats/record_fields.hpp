@@ -50,6 +50,12 @@ template <class V, Of<WorkloadTrials> R> void each(V& v, R& r) {
   v("max_abs_error", r.max_abs_error);
   v("max_rel_error", r.max_rel_error);
 }
+template <class V, Of<SandboxFacility> R> void each(V& v, R& r) {
+  v("facility", r.facility);
+  v("works", r.works);
+  v("tried", r.tried);
+  v("happened", r.happened);
+}
 template <class V, Of<SanitizedRun> R> void each(V& v, R& r) {
   v("sanitizers", r.sanitizers);
   v("outcome", r.outcome);
@@ -111,6 +117,7 @@ template <class V, Of<Verdict> R> void each(V& v, R& r) {
   v("finding", r.finding);
   v("gate", r.gate);
   v("tier", r.tier);
+  v.unless_empty("facilities", r.facilities);
   v("tainted", r.tainted);
   v("trials", r.trials);
   v("failure_rate_bound", r.failure_rate_bound);

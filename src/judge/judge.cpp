@@ -121,6 +121,15 @@ void Judge::begin(const Seed& seed) {
   next_trial_ = 0;
 }
 
+void Judge::note_sandbox(Verdict& verdict) const {
+  verdict.tier = session_->tier();
+  // A session below the minimum starts only where that was asked for.
+  verdict.tainted = verdict.tier < definition_.ext.min_tier;
+  verdict.facilities.clear();
+  for (const SandboxTrial& t : session_->sandbox().trials)
+    verdict.facilities.push_back({t.facility, t.works, t.tried, t.happened});
+}
+
 Result<Subject> Judge::admit(const Solution& solution, Verdict& verdict) {
   KW_TRY(TargetBuild build, context_.target->build(solution, definition_));
   return load(solution, std::move(build), verdict);
@@ -144,7 +153,7 @@ Result<std::vector<TargetBuild>> Judge::build(const std::vector<Solution>& solut
 }
 
 Result<Subject> Judge::load(const Solution& solution, TargetBuild built, Verdict& verdict) {
-  verdict.tier = session_->tier();
+  note_sandbox(verdict);
   Subject subject{.solution = solution, .build = std::move(built), .arm = nullptr};
   const TargetBuild& build = subject.build;
   verdict.cost_ms["build"] = build.ms;

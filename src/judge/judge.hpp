@@ -110,6 +110,8 @@ class Judge {
   /// Inputs and oracle without a candidate: for the task lint.
   [[nodiscard]] TrialRunner& trials() { return *trials_; }
   [[nodiscard]] std::string tier() const { return session_->tier(); }
+  /// Fills verdict.tier, .facilities and .tainted.
+  void note_sandbox(Verdict& verdict) const;
   [[nodiscard]] const Oracle& oracle() const { return *oracle_; }
   [[nodiscard]] const Costs& costs() const { return trials_->costs(); }
 

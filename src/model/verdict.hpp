@@ -62,6 +62,13 @@ struct Diagnostic {
   std::string excerpt; ///< source line and caret
 };
 
+/// What the sandbox tier stands on: a facility, what was tried to find out, what happened.
+struct SandboxFacility {
+  std::string facility;
+  bool works = false;
+  std::string tried, happened;
+};
+
 /// One untimed run of a build with sanitizers (docs/sanitizers.md).
 struct SanitizedRun {
   std::string sanitizers; ///< "address,undefined" or "thread"
@@ -136,6 +143,7 @@ struct Verdict {
   std::string word; ///< ACCEPTED | REJECTED | UNDECIDED | CORRECT | INFRASTRUCTURE
   std::string gate; ///< smoke | gate | accept | champion
   std::string tier; ///< sandbox tier in force: T0..T3
+  std::vector<SandboxFacility> facilities; ///< that the tier was found by
   bool tainted = false; ///< ran below the task's minimum tier by --allow-weak-sandbox
   std::uint64_t trials = 0;
   double failure_rate_bound = 1; ///< upper 95 % bound that the clean trials prove

@@ -15,6 +15,13 @@
 
 namespace kw {
 
+/// One facility: what a throw-away child tried, and what came of it.
+struct SandboxTrial {
+  std::string facility; ///< "namespaces", "Landlock", "seccomp", "cgroup", "hidden memory"
+  bool works = false;
+  std::string tried, happened;
+};
+
 struct SandboxReport {
   int tier = 0;
   bool namespaces = false;
@@ -23,6 +30,7 @@ struct SandboxReport {
   CgroupKind cgroup = CgroupKind::none; ///< a group could be made and a child put into it
   bool memory_hidden = false;           ///< PR_SET_DUMPABLE = 0 is honoured
   std::string freezer = "SIGSTOP, confirmed";
+  std::vector<SandboxTrial> trials;
   std::vector<std::string> missing; ///< one line per missing facility, with its remedy
 
   /// "T3"

@@ -49,9 +49,9 @@ int PreparedSideSandbox::close() const noexcept {
   for (const UniqueFd& entrance : entrances_)
     if (::write(entrance.get(), "0", 1) != 1)
       return errno;
-  // Shadow memory lies at fixed addresses: a random layout sometimes gets in its way.
-  if (::personality(ADDR_NO_RANDOMIZE) < 0)
-    return errno;
+  // Shadow memory lies at fixed addresses: a random layout sometimes gets in its way. Containers
+  // may forbid this, and mostly it works all the same.
+  ::personality(ADDR_NO_RANDOMIZE);
   for (const auto& [resource, limit] :
        {ResourceLimit{RLIMIT_CPU, spec_.cpu_seconds}, ResourceLimit{RLIMIT_FSIZE, 0},
         ResourceLimit{RLIMIT_NOFILE, 64}, ResourceLimit{RLIMIT_CORE, 0},

@@ -194,7 +194,7 @@ Result<Probe> Worker::judge(const std::string& path) {
         probe.verdict.correctness.details = {
             fmt::format("see: kernwright archive show {}", row.id.substr(0, 12))};
         probe.verdict.finding = Finding::wrong;
-        probe.verdict.tier = open->bench.judge->tier();
+        open->bench.judge->note_sandbox(probe.verdict);
         conclude(probe.verdict, options_.timing);
         probe.reason = probe.verdict.correctness.summary;
         probe.decision = "reject";
@@ -236,8 +236,6 @@ Result<Probe> Worker::judge(const std::string& path) {
       std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - began).count();
   probe.verdict.cost_ms["total"] = probe.wall_ms;
   conclude(probe.verdict, options_.timing);
-  probe.verdict.tainted = options_.judging.allow_weak_sandbox &&
-                          open->bench.judge->tier() < open->bench.judge->definition().ext.min_tier;
   probe.decision = probe.verdict.accepted ? "archive" : "reject";
   const Verdict& v = probe.verdict;
   probe.reason =
