@@ -42,9 +42,23 @@ ForkResult fork_confined(bool new_pid_namespace, bool as_sibling) noexcept {
   return result;
 }
 
+namespace {
+
+/// CAP_KILL: without it, as in a container started with --cap-drop, root cannot stop or kill a
+/// process of another user, not even its own child.
+bool may_signal_anyone() noexcept {
+  __user_cap_header_struct header{};
+  header.version = _LINUX_CAPABILITY_VERSION_3;
+  std::array<__user_cap_data_struct, _LINUX_CAPABILITY_U32S_3> held{};
+  return ::syscall(SYS_capget, &header, held.data()) == 0 &&
+         (held[0].effective & (1U << CAP_KILL)) != 0;
+}
+
+} // namespace
+
 int drop_privileges() noexcept {
   constexpr uid_t nobody = 65534;
-  if (::getuid() == 0) {
+  if (::getuid() == 0 && may_signal_anyone()) {
     // In an unmapped user namespace uid 0 does not exist and this branch is not taken.
     if (::setgroups(0, nullptr) != 0 || ::setresgid(nobody, nobody, nobody) != 0 ||
         ::setresuid(nobody, nobody, nobody) != 0)

@@ -192,6 +192,19 @@ void times(Screen& screen, const Verdict& v, const VerdictView& view) {
                 Colour::dim);
 }
 
+/// What the tier was found by, in one line; what failed says how.
+void facilities(Screen& screen, const Verdict& v) {
+  std::string text;
+  bool all = true;
+  for (const SandboxFacility& f : v.facilities) {
+    text += fmt::format("{}{} {}", text.empty() ? "probed: " : " · ", f.facility,
+                        f.works ? "works" : "fails (" + f.happened + ")");
+    all = all && f.works;
+  }
+  if (!text.empty())
+    screen.note(text, all ? Colour::dim : Colour::warn);
+}
+
 /// One line per build with sanitizers; what one found is the correctness axis's own summary.
 void sanitized(Screen& screen, const Verdict& v) {
   for (const SanitizedRun& run : v.sanitized) {
@@ -234,6 +247,7 @@ std::string render_verdict(const Verdict& v, const VerdictView& view) {
   const std::string sandbox =
       !v.sandbox.summary.empty() || v.tier.empty() ? v.sandbox.summary : v.tier;
   screen.axis("sandbox", word_of(v.sandbox.outcome), sandbox);
+  facilities(screen, v);
   if (v.tainted)
     screen.note(
         "weaker than the task demands (--allow-weak-sandbox): this verdict is marked tainted "

@@ -127,6 +127,8 @@ Status await_load(const SessionCore& core, Arm::State& state, LoadReport& report
         state.threads_of = list_threads(state.process.pid);
       return {};
     }
+    if (child.event == ChildEvent::gone) // the signal was refused: not the candidate's doing
+      return fail(system_error(child.code, "stop the kernel's process"));
     state.running = false;
     describe_end(state, child.code, child.code, child.event == ChildEvent::killed, report.end,
                  report.signal, report.detail);
