@@ -188,6 +188,26 @@ Result<Subject> Judge::load(const Solution& solution, TargetBuild built, Verdict
   return subject;
 }
 
+Status Judge::examine(Subject& subject, Verdict& verdict) {
+  const auto began = std::chrono::steady_clock::now();
+  subject.arm.reset();
+  if (const std::vector<std::string> left = session_->remove_leftovers(); !left.empty()) {
+    verdict.sandbox.outcome = Outcome::fail;
+    verdict.sandbox.summary =
+        fmt::format("left behind after its process had ended: {}", fmt::join(left, ", "));
+    verdict.sandbox.details.emplace_back(
+        "remedy: a kernel computes and nothing else; nothing may survive its call");
+    if (verdict.finding == Finding::none)
+      verdict.finding = Finding::sandbox;
+  }
+  // After a clean smoke the next candidate's start says the same; feedback must not wait for it.
+  if (verdict.gate != "smoke" || verdict.finding != Finding::none)
+    KW_CHECK(session_->serves());
+  verdict.cost_ms["health"] =
+      std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - began).count();
+  return {};
+}
+
 Result<Calibration> Judge::calibration() {
   if (!calibration_) {
     KW_TRY(Calibration measured, session_->calibrate());

@@ -81,6 +81,9 @@ class Judge {
   /// Untimed calls of builds with sanitizers ("address,undefined", "thread" after a comma), after
   /// verify() has passed: fills verdict.sanitized, and verdict.correctness where they find a fault.
   Status sanitize(const Subject& subject, const std::string& sanitizers, Verdict& verdict);
+  /// Ends the subject's process, then looks for what it left behind (REJECT_SANDBOX) and whether
+  /// the next one can be judged. Errors: infrastructure, when it cannot.
+  Status examine(Subject& subject, Verdict& verdict);
   /// Paired e-gate of the candidate against the baseline: fills verdict.timing and .merit.
   /// Every timed call is verified; its trials count towards the verdict's bound.
   Status time(Subject& baseline, Subject& candidate, const RaceOptions& options, Verdict& verdict);

@@ -4,6 +4,7 @@
 #include "os/system_error.hpp"
 #include "os/unique_fd.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <csignal>
@@ -129,6 +130,17 @@ Status SandboxCgroup::add(pid_t pid) const {
     if (!write_text(group + "/cgroup.procs", std::to_string(pid)))
       return fail_errno("move a process into", group);
   return {};
+}
+
+std::vector<pid_t> SandboxCgroup::processes() const {
+  std::vector<pid_t> out;
+  for (const std::string& group : groups_) {
+    std::ifstream list{group + "/cgroup.procs"};
+    for (pid_t pid = 0; list >> pid;)
+      if (pid != 0 && std::find(out.begin(), out.end(), pid) == out.end())
+        out.push_back(pid);
+  }
+  return out;
 }
 
 Result<std::vector<UniqueFd>> SandboxCgroup::entrances() const {

@@ -28,6 +28,8 @@ class SandboxCgroup {
   Status add(pid_t pid) const;
   /// Descriptors for a child that moves itself before it runs anything: writing "0" to each.
   Result<std::vector<UniqueFd>> entrances() const;
+  /// Ids of everything inside.
+  [[nodiscard]] std::vector<pid_t> processes() const;
   [[nodiscard]] CgroupKind kind() const { return kind_; }
 
  private:

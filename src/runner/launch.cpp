@@ -184,6 +184,7 @@ Result<Arm> launch_arm(const std::shared_ptr<SessionCore>& core, const ArmSpec& 
       return fail(std::move(process.error()));
     }
     state->process = std::move(*process);
+    core->candidates.push_back(state->process.pid);
   } else {
     KW_CHECK(
         start_trusted(*core, spec, *state, start_message(*core, spec, *state, false), descriptors));

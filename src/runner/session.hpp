@@ -175,6 +175,11 @@ class Session {
   Result<std::vector<std::span<std::byte>>> stage(std::span<const std::size_t> input_bytes,
                                                   Placement placement, std::uint64_t canary_key);
 
+  /// Ends what candidates whose arms are gone have left running or mapped, and names it.
+  std::vector<std::string> remove_leftovers();
+  /// Whether a pristine child can still be forked and answers. Stages anew. Errors: infrastructure.
+  Status serves();
+
   [[nodiscard]] std::string tier() const;             ///< T0..T3 actually in force
   [[nodiscard]] const SandboxReport& sandbox() const; ///< what the tier stands on
   [[nodiscard]] Doorbell doorbell(int threads) const; ///< spin iff threads <= cores - 1

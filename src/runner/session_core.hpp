@@ -45,6 +45,12 @@ class Zygote {
 
   /// One arm, a direct child of this process. Descriptors as in protocol::StartRequest.
   Result<Spawned> request(const std::string& message, std::span<const int> descriptors);
+  [[nodiscard]] pid_t pid() const { return process_.pid; }
+  [[nodiscard]] bool in_cgroup() const { return cgroup_.has_value(); }
+  /// Of the control group.
+  [[nodiscard]] std::vector<pid_t> group_processes() const {
+    return cgroup_ ? cgroup_->processes() : std::vector<pid_t>{};
+  }
 
  private:
   Zygote() = default;
@@ -70,7 +76,8 @@ struct SessionCore {
     return options.doorbell.value_or(threads <= cores - 1 ? Doorbell::spin : Doorbell::futex);
   }
 
-  std::optional<Zygote> zygote; ///< of all candidate arms; replaced if it fails
+  std::vector<pid_t> candidates; ///< started since the last remove_leftovers()
+  std::optional<Zygote> zygote;  ///< of all candidate arms; replaced if it fails
 };
 
 /// Judge-side state of one arm.

@@ -206,6 +206,7 @@ Result<Probe> Worker::judge(const std::string& path) {
   for (int attempt = 1;; ++attempt) {
     probe.verdict = {};
     Status judged;
+    Open* last = open; ///< whose process the subject has
     Result<Subject> subject = first_judgement(*open, solution, build, seed, probe.verdict);
     if (!subject)
       judged = fail(subject.error());
@@ -218,8 +219,11 @@ Result<Probe> Worker::judge(const std::string& path) {
         timed->bench.judge->begin(seed);
         KW_TRY(*subject, timed->bench.judge->load(solution, build, again));
       }
+      last = timed;
       judged = judge_timing(*timed, *subject, probe.verdict);
     }
+    if (judged)
+      judged = last->bench.judge->examine(*subject, probe.verdict);
     if (judged)
       break;
     if (judged.error().kind != ErrorKind::infrastructure || attempt == infrastructure_attempts)

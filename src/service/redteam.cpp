@@ -89,6 +89,7 @@ class Arena {
       KW_CHECK(judge.sanitize(subject, c.sanitize, verdict));
     if (c.timing && verdict.correctness.outcome == Outcome::pass)
       KW_CHECK(time(*bench, subject, verdict));
+    KW_CHECK(judge.examine(subject, verdict));
     conclude(verdict, c.timing);
     result.ms =
         std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - began).count();

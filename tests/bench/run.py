@@ -168,6 +168,13 @@ class Bench:
             return
         subprocess.run([self.options.tuner, folder], check=True)
 
+    def sandbox(self):
+        """What closing the sandbox adds to one candidate, against not closing it."""
+        if not self.options.sandbox:
+            print("# sandbox: give the benchmark's binary with --sandbox", flush=True)
+            return
+        subprocess.run([self.options.sandbox], check=True)
+
 
 OPTIMIZE = [
     ("softmax_f32", "60s", ["rows=128"]),
@@ -182,10 +189,11 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--bin", required=True)
     parser.add_argument("--tuner", default="")
+    parser.add_argument("--sandbox", default="")
     parser.add_argument("--spaces", default=os.environ.get("KERNWRIGHT_TUNING_SPACES", ""))
     parser.add_argument("--repeats", type=int, default=15)
     parser.add_argument("--campaigns", type=int, default=200)
-    parser.add_argument("--only", nargs="*", default=["smoke", "throughput", "optimize", "tuner", "a_versus_a"])
+    parser.add_argument("--only", nargs="*", default=["smoke", "throughput", "sandbox", "optimize", "tuner", "a_versus_a"])
     parser.add_argument("--definitions", nargs="*", default=[])
     options = parser.parse_args()
     options.optimize = [o for o in OPTIMIZE if not options.definitions or o[0] in options.definitions]

@@ -8,6 +8,7 @@
 #include <fstream>
 #include <grp.h>
 #include <optional>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
@@ -235,6 +236,80 @@ TEST(Sandbox, AnArmOutlivesTheThreadThatStartedIt) {
   std::thread{[&k] { k.emplace(build("copied", doubling)); }}.join();
   ::usleep(20'000);
   EXPECT_EQ(k->call().end, CallEnd::returned);
+}
+
+/// Folder of the control group that an arm is in; "" if it is in none of ours.
+std::string group_of(pid_t arm) {
+  std::ifstream file{"/proc/" + std::to_string(arm) + "/cgroup"};
+  for (std::string line; std::getline(file, line);) {
+    const std::size_t second = line.find(':', line.find(':') + 1);
+    const std::string path = line.substr(second + 1);
+    if (path.find("kernwright-") == std::string::npos)
+      continue;
+    for (const char* root : {"/sys/fs/cgroup", "/sys/fs/cgroup/unified", "/sys/fs/cgroup/memory",
+                             "/sys/fs/cgroup/pids"})
+      if (std::filesystem::exists(root + path + "/cgroup.procs"))
+        return root + path;
+  }
+  return {};
+}
+
+TEST(Health, AnHonestKernelLeavesNothing) {
+  OneKernel k{build("clean", doubling)};
+  ASSERT_EQ(k.call().end, CallEnd::returned);
+  EXPECT_TRUE(k.session().remove_leftovers().empty()) << "its arm is alive and ours";
+  EXPECT_TRUE(k.session().serves().has_value());
+}
+
+// No kernel can start one, as the tests above say; so this process does, in its place.
+TEST(Health, AProcessInTheGroupThatIsNoArmIsFoundAndEnded) {
+  OneKernel k{build("left", doubling)};
+  const std::string group = group_of(k.arm().pid());
+  if (group.empty())
+    GTEST_SKIP() << "no control group here";
+  const pid_t helper = ::fork();
+  if (helper == 0) { // its child is nobody's arm and survives it
+    const pid_t orphan = ::fork();
+    if (orphan == 0) {
+      ::prctl(PR_SET_PDEATHSIG, 0);
+      std::ofstream{group + "/cgroup.procs"} << ::getpid();
+      ::pause();
+    }
+    ::usleep(100'000);
+    ::_exit(0);
+  }
+  int status = 0;
+  ::waitpid(helper, &status, 0);
+  const std::vector<std::string> found = k.session().remove_leftovers();
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found.front(), "a process (`runner_e2e`)");
+  ::usleep(50'000);
+  EXPECT_TRUE(k.session().remove_leftovers().empty());
+  EXPECT_EQ(k.call().end, CallEnd::returned) << "arms stay";
+}
+
+TEST(Health, SharedMemoryLeftInAWeakSandboxIsFoundAndRemoved) {
+  SessionOptions o = options();
+  o.deny = {.namespaces = true, .seccomp = true};
+  o.allow_weak = true;
+  OneKernel k{attack("shm", "sys(29, 0, 4096, 01600)"), 10, o}; // shmget(IPC_PRIVATE)
+  const CallReport report = k.call();
+  ASSERT_EQ(report.end, CallEnd::returned) << report.detail;
+  ASSERT_GE(report.return_code, 0);
+  EXPECT_EQ(k.session().remove_leftovers(), std::vector<std::string>{"a shared memory segment"});
+  k.respawn();
+  EXPECT_TRUE(k.session().remove_leftovers().empty());
+}
+
+TEST(Health, WithoutItsZygoteTheSessionServesNoMore) {
+  OneKernel k{build("gone", doubling)};
+  for (const pid_t child : children_of(::getpid()))
+    if (child != k.arm().pid() && !is_gone(child))
+      ::kill(child, SIGKILL);
+  const Status served = k.session().serves();
+  ASSERT_FALSE(served);
+  EXPECT_EQ(served.error().kind, ErrorKind::infrastructure);
+  EXPECT_TRUE(k.session().serves().has_value()) << "the next one has a new zygote";
 }
 
 // Living arms serve on, the next one is an error of ours, and the one after has a new zygote.
