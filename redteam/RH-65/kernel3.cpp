@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loads the last aligned vector whole. What lies behind the input is in the same 64-byte block and is
-// not used: right answers, no fault, on any placement. Only a build with sanitizers can tell.
+// Loads the last aligned vector whole. What lies behind the input is in the same 64-byte block and
+// is not used: right answers, no fault, on any placement. Only a build with sanitizers can tell.
 #include <cmath>
 #include <cstdint>
 #include <immintrin.h>

@@ -25,8 +25,8 @@ struct ForkResult {
 /// single-threaded and no pid-namespace init.
 ForkResult fork_confined(bool new_pid_namespace, bool as_sibling) noexcept;
 
-/// As real root that may signal other users' processes: uid, gid 65534 and no groups. Always: no capabilities, in whatever namespace.
-/// Returns 0 or an errno value.
+/// As real root that may signal other users' processes: uid, gid 65534 and no groups. Always: no
+/// capabilities, in whatever namespace. Returns 0 or an errno value.
 int drop_privileges() noexcept;
 
 } // namespace kw
