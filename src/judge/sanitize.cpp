@@ -21,23 +21,10 @@ constexpr std::size_t most_workloads = 6;
 constexpr int rounds = 2;
 constexpr std::chrono::seconds wall_limit{60};
 
-double cost(const BoundWorkload& w) {
-  return w.flops + 8 * (w.bytes_read + w.bytes_written);
-}
-
 /// Some variable axis ends within a vector: where remainder loops run.
 bool ragged(const BoundWorkload& w) {
   return std::any_of(w.workload.axes.begin(), w.workload.axes.end(),
                      [](const auto& axis) { return axis.second % 16 != 0; });
-}
-
-std::vector<InputClass> classes_of(const BoundWorkload& w) {
-  std::vector<InputClass> out;
-  for (const BoundInput& input : w.inputs)
-    for (const InputClass c : input.classes)
-      if (std::find(out.begin(), out.end(), c) == out.end())
-        out.push_back(c);
-  return out.empty() ? std::vector{InputClass::normal} : out;
 }
 
 std::vector<std::string> runtime_options() {

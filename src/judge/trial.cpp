@@ -212,9 +212,9 @@ Status TrialRunner::stage(const BoundWorkload& workload, const TrialKey& key) {
   return {};
 }
 
-std::vector<Argument> TrialRunner::filled_arguments() const {
-  std::vector<Argument> arguments = workload_->arguments;
-  for (Argument& a : arguments) {
+std::vector<Argument> TrialRunner::arguments() const {
+  std::vector<Argument> filled = workload_->arguments;
+  for (Argument& a : filled) {
     const bool scalar = a.kind == Argument::Kind::float32 || a.kind == Argument::Kind::float64 ||
                         (a.kind == Argument::Kind::integer && a.index < scalars_.size());
     if (!scalar)
@@ -223,7 +223,7 @@ std::vector<Argument> TrialRunner::filled_arguments() const {
     if (a.kind == Argument::Kind::integer)
       a.integer = static_cast<std::int64_t>(scalars_[a.index]);
   }
-  return arguments;
+  return filled;
 }
 
 Result<CallReport> TrialRunner::call(Arm& arm, bool warm, bool evict) {
@@ -231,7 +231,7 @@ Result<CallReport> TrialRunner::call(Arm& arm, bool warm, bool evict) {
   Invocation invocation;
   for (const BoundOutput& output : workload_->outputs)
     invocation.output_bytes.push_back(output.bytes);
-  invocation.arguments = filled_arguments();
+  invocation.arguments = arguments();
   invocation.placement = key_.placement;
   invocation.poison = key_.poison;
   invocation.canary_key = canary_key(seed_, key_.trial);
@@ -279,22 +279,22 @@ Result<Expected> TrialRunner::expect(bool timed) {
   if (may_sample(timed ? full_oracle_flops_timed : full_oracle_flops))
     return expect_sampled();
   const Stopwatch watch(costs_["oracle"]);
-  std::vector<Argument> arguments;
+  std::vector<Argument> passed;
   std::vector<std::size_t> output_bytes;
-  for (const Argument& a : filled_arguments()) {
-    arguments.push_back(a);
+  for (const Argument& a : arguments()) {
+    passed.push_back(a);
     if (a.kind != Argument::Kind::output)
       continue;
     const std::size_t bytes =
         static_cast<std::size_t>(workload_->outputs[a.index].elements) * sizeof(double);
-    arguments.back().index = output_bytes.size();
+    passed.back().index = output_bytes.size();
     output_bytes.push_back(bytes);
     if (oracle_.magnitudes) {
-      arguments.push_back({.kind = Argument::Kind::output, .index = output_bytes.size()});
+      passed.push_back({.kind = Argument::Kind::output, .index = output_bytes.size()});
       output_bytes.push_back(bytes);
     }
   }
-  KW_TRY(const CallReport report, call_oracle(0, std::move(arguments), std::move(output_bytes)));
+  KW_TRY(const CallReport report, call_oracle(0, std::move(passed), std::move(output_bytes)));
   Expected expected;
   const std::size_t stride = oracle_.magnitudes ? 2 : 1;
   for (std::size_t i = 0; i < workload_->outputs.size(); ++i) {
@@ -337,7 +337,7 @@ Result<Expected> TrialRunner::expect_sampled() {
     std::memcpy(views[first + i].data(), extra[i].data(), extra[i].size());
 
   std::vector<Argument> inputs, axes;
-  for (const Argument& a : filled_arguments()) {
+  for (const Argument& a : arguments()) {
     const bool axis = a.kind == Argument::Kind::integer && a.index >= scalars_.size();
     if (a.kind != Argument::Kind::output)
       (axis ? axes : inputs).push_back(a);

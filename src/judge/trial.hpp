@@ -65,12 +65,10 @@ class TrialRunner {
 
   /// Draws and stages the inputs of (workload, key).
   Status stage(const BoundWorkload& workload, const TrialKey& key);
-  /// Bytes of an input as staged; and the arguments, scalars filled in. Valid until the next
-  /// stage().
-  [[nodiscard]] std::span<const std::byte> staged(std::size_t input) const {
-    return staged_.at(input);
-  }
-  [[nodiscard]] std::vector<Argument> arguments() const { return filled_arguments(); }
+  /// Where an input lies, until the next stage(). Writing to it falsifies what the next call sees.
+  [[nodiscard]] std::span<std::byte> staged(std::size_t input) const { return staged_.at(input); }
+  /// The arguments of the staged trial, scalars filled in.
+  [[nodiscard]] std::vector<Argument> arguments() const;
   /// Calls one arm on the staged inputs.
   Result<CallReport> call(Arm& arm, bool warm, bool evict);
   /// Oracle values of the staged inputs. May restage; call it after the arms.
@@ -80,8 +78,6 @@ class TrialRunner {
   /// The bound of one output of the staged workload.
   [[nodiscard]] Bound bound_for(const BoundOutput& output, const Expected::Tensor& expected,
                                 bool magnitudes) const;
-  /// Where an input of the last stage() lies. Writing to it falsifies what the next call sees.
-  [[nodiscard]] std::span<std::byte> staged(std::size_t input) const { return staged_[input]; }
 
   void reseed(const Seed& seed) {
     seed_ = seed;
@@ -102,7 +98,6 @@ class TrialRunner {
   [[nodiscard]] bool may_sample(double limit) const;
   Result<CallReport> call_oracle(std::size_t entry, std::vector<Argument> arguments,
                                  std::vector<std::size_t> output_bytes);
-  [[nodiscard]] std::vector<Argument> filled_arguments() const;
 
   Session& session_;
   Arm& oracle_arm_;

@@ -47,7 +47,6 @@ Result<RedteamCase> parse_case(const std::string& folder, const std::string& fil
   c.threads = static_cast<int>(t["threads"].value_or(std::int64_t{c.threads}));
   c.max_gain = t["max_gain"].value_or(c.max_gain);
   c.repeats = static_cast<int>(t["repeats"].value_or(std::int64_t{c.repeats}));
-  c.threads = static_cast<int>(t["threads"].value_or(std::int64_t{c.threads}));
   c.miss_rate = t["miss_rate"].value_or(c.miss_rate);
   if (const toml::array* expected = t["expected"].as_array())
     for (const auto& e : *expected)
@@ -158,8 +157,6 @@ class Arena {
     std::string key = fmt::format("{} threads={}", c.definition, c.threads);
     for (const auto& [axis, value] : c.axes)
       key += fmt::format(" {}={}", axis, value);
-    if (c.threads > 0)
-      key += fmt::format(" threads {}", c.threads);
     if (const auto found = benches_.find(key); found != benches_.end())
       return found->second.get();
     KW_TRY(Task task, find_task(workspace_, c.definition));

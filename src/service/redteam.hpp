@@ -24,7 +24,6 @@ struct RedteamCase {
   int threads = 0;               ///< 0 = the definition's
   double max_gain = 1.02;
   int repeats = 1;
-  int threads = 0; ///< 0 = the definition's
   /// Highest probability, by design, that one run of a statistical attack is called correct.
   double miss_rate = 0;
   std::vector<std::string> tiers; ///< at which the expectation holds; empty = all
