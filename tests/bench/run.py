@@ -16,7 +16,7 @@ import sys
 import tempfile
 import time
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+from campaigns import Campaigns, figure
 
 KERNEL = """// variant {nonce}
 extern "C" int softmax(const float* x, float* y, long rows, long n) {{
@@ -35,12 +35,7 @@ extern "C" int softmax(const float* x, float* y, long rows, long n) {{
 """
 
 
-def figure(name, value, unit, kind=None, reference=None):
-    tail = f" {kind} {reference:.4g}" if kind else ""
-    print(f"FIGURE {name} {value:.4g} {unit}{tail}", flush=True)
-
-
-class Bench:
+class Bench(Campaigns):
     def __init__(self, options):
         self.bin = os.path.abspath(options.bin)
         self.options = options
@@ -119,23 +114,6 @@ class Bench:
             _, wall = self.run("evaluate", folder, "--workload", "rows=128", "--gate", gate, "--jobs", jobs)
             figure(f"throughput.{gate}", count / wall / compiler, "x", "peer", 1.0)
 
-    def a_versus_a(self):
-        """A kernel against itself: no campaign may accept it."""
-        baseline = ROOT / "operators/softmax/baseline.cpp"
-        text = baseline.read_text()
-        accepted = decided = 0
-        for i in range(self.options.campaigns):
-            path = os.path.join(self.dir, "same.cpp")
-            pathlib.Path(path).write_text(f"// campaign {i}\n{text}")
-            result, _ = self.run("evaluate", path, "-d", "softmax_f32", "--workload", "rows=128", "--gate", "smoke", "--time",
-                                 "--least-window", 2, "--timing-budget", "20s", "--no-archive")
-            verdict = result["evaluations"][0]["probe"]["verdict"]
-            accepted += verdict["word"] == "ACCEPTED"
-            decided += verdict["merit"]["outcome"] != "unknown"
-        figure("aa.campaigns", self.options.campaigns, "count")
-        figure("aa.accepted", accepted, "count")
-        figure("aa.decided_not_faster", decided - accepted, "count")
-
     def optimize(self):
         for definition, budget, workloads in self.options.optimize:
             filters = [f for w in workloads for f in ("--workload", w)]
@@ -193,7 +171,9 @@ def main():
     parser.add_argument("--spaces", default=os.environ.get("KERNWRIGHT_TUNING_SPACES", ""))
     parser.add_argument("--repeats", type=int, default=15)
     parser.add_argument("--campaigns", type=int, default=200)
-    parser.add_argument("--only", nargs="*", default=["smoke", "throughput", "sandbox", "optimize", "tuner", "a_versus_a"])
+    parser.add_argument("--planted-campaigns", type=int, default=40)
+    parser.add_argument("--only", nargs="*", default=["smoke", "throughput", "sandbox", "optimize", "tuner", "detection", "gate_cost",
+                                                          "planted", "a_versus_a"])
     parser.add_argument("--definitions", nargs="*", default=[])
     options = parser.parse_args()
     options.optimize = [o for o in OPTIMIZE if not options.definitions or o[0] in options.definitions]
