@@ -47,6 +47,7 @@ fuzz: setup
 
 check-long: check
 	@ctest --test-dir $(BUILD) --output-on-failure --no-tests=error -L long
+	@ctest --test-dir build/fuzz --output-on-failure --no-tests=error -L long -j $(JOBS)
 
 bench: build
 	@cmake --build $(BUILD) -j $(JOBS) --target kw_tuner_bench kw_sandbox_bench

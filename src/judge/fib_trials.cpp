@@ -68,7 +68,7 @@ Status Judge::complete_fib(Subject& subject, Verdict& verdict) {
     key.poison = static_cast<std::uint32_t>(key.trial);
     KW_CHECK(trials_->stage(*bound, key));
     KW_TRY(const CallReport report,
-           trials_->call(*subject.arm, definition_.ext.protocol != "cold", false));
+           trials_->call(*subject.arm, definition_.ext.protocol != "cold"));
     if (report.end != CallEnd::returned || report.return_code != 0) {
       verdict.fib->status = report.end == CallEnd::timed_out ? "TIMEOUT" : "RUNTIME_ERROR";
       return {};

@@ -56,8 +56,8 @@ Result<bool> Race::slot(std::size_t workload, std::vector<double>& ns, RoundOutc
 
   std::vector<CallReport> reports(contestants_.size());
   for (const std::size_t i : order) {
-    KW_TRY(reports[i], trials_.call(*contestants_[i].arm, options_.warm, !options_.warm));
-    judge_switches_ += reports[i].preempted;
+    KW_TRY(reports[i], trials_.call(*contestants_[i].arm, options_.warm, true));
+    delay_ns_ += reports[i].delay_ns;
     if (reports[i].end != CallEnd::returned)
       break; // no time to compare with; the check below turns it into a finding
   }
@@ -126,10 +126,7 @@ Result<RoundOutcome> Race::round() {
   RoundOutcome outcome;
   std::fill(accounted_ns_.begin(), accounted_ns_.end(), 0);
   std::fill(cpu_ns_.begin(), cpu_ns_.end(), 0);
-  std::vector<std::uint64_t> switches_before;
-  for (const Contestant& c : contestants_)
-    switches_before.push_back(c.arm->involuntary_switches());
-  judge_switches_ = 0;
+  delay_ns_ = 0;
 
   for (std::size_t c = 0; c < chosen_.size(); ++c) {
     // Window length jitters by 20 % (the same for all arms) against aliasing with periodic load.
@@ -158,14 +155,11 @@ Result<RoundOutcome> Race::round() {
       cpu_shares_[k].push_back(cpu_ns_[k] / accounted_ns_[k]);
 
   // Disturbance is judged from kernel accounting alone, before anyone looks at the times.
-  // What preempts the judge between calls, its own oracle above all, disturbs nobody.
-  std::uint64_t preempted = judge_switches_, sleeping_calls = 0;
-  for (std::size_t i = 0; i < contestants_.size(); ++i) {
-    preempted += contestants_[i].arm->involuntary_switches() - switches_before[i];
-    sleeping_calls += contestants_[i].arm->doorbell() == Doorbell::futex ? outcome.calls : 0;
-  }
+  std::uint64_t sleeping_calls = 0;
+  for (const Contestant& c : contestants_)
+    sleeping_calls += c.arm->doorbell() == Doorbell::futex ? outcome.calls : 0;
   const double running = 1e-9 * std::accumulate(accounted_ns_.begin(), accounted_ns_.end(), 0.0);
-  outcome.discarded = is_disturbed(preempted, sleeping_calls, running);
+  outcome.discarded = is_disturbed(1e-9 * delay_ns_, sleeping_calls, running);
   return outcome;
 }
 

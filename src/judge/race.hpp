@@ -87,7 +87,7 @@ class Race {
   std::vector<std::size_t> chosen_;
   std::vector<int> calls_;                    ///< per chosen workload
   std::vector<int> windows_;                  ///< per chosen workload
-  std::uint64_t judge_switches_ = 0;          ///< of the round under way, during calls
+  double delay_ns_ = 0;                       ///< of the round under way
   std::vector<double> accounted_ns_, cpu_ns_; ///< of the round under way
   std::vector<std::vector<double>> cpu_shares_;
 };

@@ -226,7 +226,7 @@ std::vector<Argument> TrialRunner::arguments() const {
   return filled;
 }
 
-Result<CallReport> TrialRunner::call(Arm& arm, bool warm, bool evict) {
+Result<CallReport> TrialRunner::call(Arm& arm, bool warm, bool timed) {
   const Stopwatch watch(costs_["call"]);
   Invocation invocation;
   for (const BoundOutput& output : workload_->outputs)
@@ -236,7 +236,8 @@ Result<CallReport> TrialRunner::call(Arm& arm, bool warm, bool evict) {
   invocation.poison = key_.poison;
   invocation.canary_key = canary_key(seed_, key_.trial);
   invocation.warm = warm;
-  invocation.evict = evict;
+  invocation.evict = timed && !warm;
+  invocation.measure_delay = timed;
   // Secret, and the same for all arms of a slot.
   constexpr std::uint64_t one_in = 8;
   invocation.watch = (coin(key_.trial) >> 40) % one_in == 0;

@@ -69,8 +69,9 @@ class TrialRunner {
   [[nodiscard]] std::span<std::byte> staged(std::size_t input) const { return staged_.at(input); }
   /// The arguments of the staged trial, scalars filled in.
   [[nodiscard]] std::vector<Argument> arguments() const;
-  /// Calls one arm on the staged inputs.
-  Result<CallReport> call(Arm& arm, bool warm, bool evict);
+  /// Calls one arm on the staged inputs. `timed`: for a comparison, so a call that is not warm
+  /// finds the caches cold, and waiting for a CPU is measured.
+  Result<CallReport> call(Arm& arm, bool warm, bool timed = false);
   /// Oracle values of the staged inputs. May restage; call it after the arms.
   Result<Expected> expect(bool timed);
   /// Compares what an arm returned. `slack` widens every bound: for the task lint alone.

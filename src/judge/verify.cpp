@@ -93,7 +93,7 @@ Result<TrialResult> Judge::verify_one(Subject& subject, const BoundWorkload& wor
                                       bool check_determinism) {
   KW_CHECK(trials_->stage(workload, key));
   const bool warm = definition_.ext.protocol != "cold";
-  KW_TRY(const CallReport report, trials_->call(*subject.arm, warm, false));
+  KW_TRY(const CallReport report, trials_->call(*subject.arm, warm));
   const auto saved = check_determinism && report.end == CallEnd::returned
                          ? copy_outputs(report)
                          : std::vector<std::vector<std::byte>>{};
@@ -122,7 +122,7 @@ Result<TrialResult> Judge::verify_one(Subject& subject, const BoundWorkload& wor
   again.placement =
       key.placement == Placement::end_aligned ? Placement::start_aligned : Placement::end_aligned;
   KW_CHECK(trials_->stage(workload, again));
-  KW_TRY(const CallReport repeat, trials_->call(*subject.arm, warm, false));
+  KW_TRY(const CallReport repeat, trials_->call(*subject.arm, warm));
   TrialResult second = trials_->check(repeat, expected);
   if (!second.ok) {
     // Wrong, broken or dead this time: that says more than "different".

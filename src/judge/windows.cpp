@@ -20,11 +20,9 @@ WindowPlan plan_windows(double baseline_ns, double candidate_ns, std::size_t wor
           .windows = once ? 1 : limits.windows};
 }
 
-bool is_disturbed(std::uint64_t switches, std::uint64_t sleeping_calls, double seconds) {
-  constexpr double per_call = 2;     // the bell, and the answer
-  constexpr double per_second = 100; // twice what an idle 2-core machine made
-  return static_cast<double>(switches) >
-         8 + per_call * static_cast<double>(sleeping_calls) + per_second * seconds;
+bool is_disturbed(double delay, std::uint64_t sleeping_calls, double seconds) {
+  constexpr double share = 0.05, per_call = 50e-6;
+  return delay > share * seconds + per_call * static_cast<double>(sleeping_calls);
 }
 
 } // namespace kw

@@ -27,10 +27,9 @@ struct WindowPlan {
 /// A call this long in units of the least window is not repeated for more windows.
 inline constexpr double long_call_windows = 8;
 
-/// Whether involuntary context switches, of the judge while a clock ran and of the arms, discard a
-/// round that ran for `seconds`. A quiet system makes some as well (tens of microseconds each).
-/// `sleeping_calls`: calls over a doorbell that is slept on, which itself hands the CPU over.
-[[nodiscard]] bool is_disturbed(std::uint64_t switches, std::uint64_t sleeping_calls,
-                                double seconds);
+/// Whether the judge and the arms waited so long for a CPU (`delay` seconds, counted while clocks
+/// ran) that a round whose calls took `seconds` is discarded. `sleeping_calls`: calls over a
+/// doorbell that is slept on, where waking up is such a wait.
+[[nodiscard]] bool is_disturbed(double delay, std::uint64_t sleeping_calls, double seconds);
 
 } // namespace kw

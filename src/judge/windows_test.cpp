@@ -39,16 +39,17 @@ TEST(Windows, LongCallsAndManyWorkloadsGetOneWindow) {
   EXPECT_EQ(plan_windows(1e5, 0, 5, limits).windows, 1);
 }
 
-TEST(Windows, ADoorbellThatIsSleptOnHandsTheCpuOver) {
-  EXPECT_FALSE(is_disturbed(8, 0, 0));
-  EXPECT_TRUE(is_disturbed(9, 0, 0));
-  EXPECT_FALSE(is_disturbed(208, 100, 0));
-  EXPECT_TRUE(is_disturbed(209, 100, 0));
+TEST(Windows, ARoundIsDisturbedWhereItsThreadsWaitForACpu) {
+  EXPECT_FALSE(is_disturbed(0, 0, 0));
+  EXPECT_FALSE(is_disturbed(0.0006, 0, 0.123)); // as measured, idle
+  EXPECT_FALSE(is_disturbed(0.049, 0, 1));
+  EXPECT_TRUE(is_disturbed(0.051, 0, 1));
+  EXPECT_TRUE(is_disturbed(0.15, 0, 0.39)); // as measured, a compiler beside it
 }
 
-TEST(Windows, LongRoundsMeetMoreOfTheSystemsOwnWork) {
-  EXPECT_FALSE(is_disturbed(350, 12, 8)); // as measured, idle: GEMM of a 7B transformer
-  EXPECT_TRUE(is_disturbed(900, 12, 8));
+TEST(Windows, WakingUpIsNoDisturbance) {
+  EXPECT_FALSE(is_disturbed(0.0049, 100, 0));
+  EXPECT_TRUE(is_disturbed(0.0051, 100, 0));
 }
 
 } // namespace

@@ -8,15 +8,14 @@
 #include "runner/doorbell.hpp"
 #include "runner/launch.hpp"
 #include "runner/poison.hpp"
+#include "runner/run_delay.hpp"
 
 #include "os/cpu.hpp"
 #include "os/sandbox_freeze.hpp"
 
 #include <cstring>
 #include <ctime>
-#include <fcntl.h>
 #include <fmt/core.h>
-#include <sys/resource.h>
 
 namespace kw {
 namespace {
@@ -57,13 +56,6 @@ class JudgePin {
   std::vector<int> before_;
   bool pinned_ = false;
 };
-
-/// Involuntary context switches of the calling thread so far.
-std::uint64_t thread_preemptions() {
-  rusage usage{};
-  getrusage(RUSAGE_THREAD, &usage);
-  return static_cast<std::uint64_t>(usage.ru_nivcsw);
-}
 
 void note_end(Arm::State& arm, const ChildState& child, CallReport& report) {
   arm.running = false;
@@ -151,14 +143,6 @@ bool freeze(Arm::State& arm, CallReport& report) {
 
 } // namespace
 
-std::string read_proc_file(const std::string& path) {
-  const UniqueFd fd{::open(path.c_str(), O_RDONLY | O_CLOEXEC)};
-  std::string text(8192, '\0');
-  const ssize_t n = fd ? ::read(fd.get(), text.data(), text.size()) : 0;
-  text.resize(n > 0 ? static_cast<std::size_t>(n) : 0);
-  return text;
-}
-
 Result<CallReport> call_arm(Arm::State& arm, const Invocation& invocation) {
   KW_CHECK(prepare_command(arm, invocation));
   std::optional<EarlySample> sample;
@@ -199,14 +183,19 @@ Result<CallReport> call_arm(Arm::State& arm, const Invocation& invocation) {
     decoy.emplace(arm.shared->done);
   const std::int64_t accounted_from = monotonic_now_ns();
   const double cpu_before = cpu.ns();
-  const std::uint64_t preemptions_before = thread_preemptions();
+  if (invocation.measure_delay && !arm.delay)
+    arm.delay.emplace(RunDelay{}, RunDelay{arm.process.pid});
+  const auto delay = [&] {
+    return invocation.measure_delay ? arm.delay->first.ns() + arm.delay->second.ns() : 0;
+  };
+  const std::uint64_t delay_before = delay();
   const std::int64_t go = monotonic_now_ns();
   ring(arm);
   waited = wait_for_done(arm, arm.sequence, go + limit, arm.spin || watch);
   const std::int64_t done = monotonic_now_ns();
   if (waited == Waited::done && sample)
     sample->take();
-  report.preempted = thread_preemptions() - preemptions_before;
+  report.delay_ns = static_cast<double>(delay() - delay_before);
   decoy.reset();
   report.ns = static_cast<double>(done - go);
   if (waited != Waited::done) {

@@ -54,7 +54,4 @@ class Decoy {
 /// Thread ids of a process, the first thread first, the others in the order they were made.
 [[nodiscard]] std::vector<pid_t> list_threads(pid_t pid);
 
-/// A small file of /proc, "" if unreadable.
-[[nodiscard]] std::string read_proc_file(const std::string& path);
-
 } // namespace kw

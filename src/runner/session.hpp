@@ -71,7 +71,8 @@ struct Invocation {
   /// Where the judge sleeps on the doorbell: spins this time, while the arm is told that it sleeps.
   /// Work that hides behind the time it takes to wake up shows in such calls.
   bool watch = false;
-  bool evict = false; ///< cold protocol: flush buffers, workspace and TLB first (untimed)
+  bool evict = false;         ///< cold protocol: flush buffers, workspace and TLB first (untimed)
+  bool measure_delay = false; ///< fills CallReport::delay_ns; takes some microseconds
   std::chrono::milliseconds timeout{10'000};
 };
 
@@ -92,7 +93,7 @@ struct CallReport {
   double ns = 0;                 ///< go -> done on the judge's clock
   double cpu_ns = 0;             ///< CPU time of the arm's process over go -> frozen, 0 if unknown
   double accounted_ns = 0;       ///< judge's clock over the same interval, never shorter than it
-  std::uint64_t preempted = 0;   ///< involuntary context switches of the judge, go -> done
+  double delay_ns = 0;           ///< go -> done: judge and arm waited for a CPU, if measured
   bool canaries_intact = true;   ///< slack around outputs unchanged
   bool inputs_intact = true;     ///< always true with sealed inputs; checked where they are not
   bool cpu_state_intact = true;  ///< MXCSR, x87 control word, DF, callee-saved registers
@@ -123,7 +124,6 @@ class Arm {
   [[nodiscard]] bool alive() const;
   [[nodiscard]] int pid() const;
   [[nodiscard]] Doorbell doorbell() const;
-  [[nodiscard]] std::uint64_t involuntary_switches() const; ///< so far, kernel accounting
 
   [[nodiscard]] double last_stop_ns() const; ///< how long the last freeze took until confirmed
 

@@ -6,6 +6,7 @@
 #include "os/spawn.hpp"
 #include "runner/layout.hpp"
 #include "runner/protocol.hpp"
+#include "runner/run_delay.hpp"
 #include "runner/session.hpp"
 #include "runner/shared_memory.hpp"
 
@@ -92,6 +93,7 @@ struct Arm::State {
   std::vector<pid_t> threads_of; ///< candidates: in the order of their numbers
   UniqueFd socket;               ///< trusted arms: closing it ends them
   bool running = false, frozen = false;
+  std::optional<std::pair<RunDelay, RunDelay>> delay; ///< judge's, arm's; once a call asked for it
 
   SharedMemory judge_memory, arm_memory, outputs;
   protocol::JudgePage* judge = nullptr;

@@ -41,7 +41,9 @@ def run(channel):
     head = START.unpack_from(bytes_)
     if head[0] != MAGIC or head[1] != VERSION:
         os._exit(EXIT_PROTOCOL)
-    threads, input_bytes, output_bytes = head[3], head[6], head[7]
+    threads, cpu, input_bytes, output_bytes = head[3], head[4], head[6], head[7]
+    if cpu >= 0:
+        os.sched_setaffinity(0, {cpu})  # before any library starts threads; like the other arms
     names = bytes_[START.size:].split(b"\0")[:-1]
     path, entries = os.fsdecode(names[0]), [n.decode() for n in names[1:]]
     threading.Thread(target=end_with, args=(channel,), daemon=True).start()

@@ -80,6 +80,13 @@ class Checking(Case):
                 self.run_expecting(BAD_INPUT, "--operators", self.dir / "scale", "evaluate", self.dir / "scale" / "baseline.cpp", "-d", "scale",
                                    "--gate", "smoke", says=["would have more than", "remedy: "])
 
+    def test_no_two_workloads_of_one_name_are_judged(self):
+        self.run_expecting(HOLDS, "init", "op", "scale", "--dir", self.dir / "scale")
+        workloads = self.dir / "scale" / "scale.workloads.jsonl"
+        workloads.write_text(workloads.read_text() + workloads.read_text())
+        self.run_expecting(BAD_INPUT, "--operators", self.dir / "scale", "evaluate", self.dir / "scale" / "baseline.cpp", "-d", "scale",
+                           "--gate", "smoke", says=["workloads.jsonl:3", "is taken at", "remedy: give each workload its own"])
+
     def test_unknown_key_is_a_warning(self):
         path = self.write("thing.definition.json", json.dumps({**DEFINITION, "descripton": "typo"}))
         warnings = self.issues(HOLDS, path)

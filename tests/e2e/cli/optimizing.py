@@ -10,6 +10,17 @@ from harness import *
 # Two cheap calls a trial and short windows: the whole run takes seconds on a busy machine, too.
 TINY = ["--workload", "rows=17", "--no-peers", "--gate", "gate", "--least-window", 1]
 
+# y = a x + b, so many times over; the memory clobber keeps every pass.
+PASSES = """  for (int pass = 0; pass < {passes}; ++pass)
+    for (int64_t i = 0; i < rows * KW_AXIS_n; ++i) {{
+      y[i] = a * x[i] + b[i % KW_AXIS_n];
+      if (i % KW_AXIS_n == 0)
+        asm volatile("" ::: "memory");
+    }}
+  return 0;
+"""
+SCALE = "(const float* x, const float* b, float a, float* y, int64_t rows) {\n"
+
 
 class Page(html.parser.HTMLParser):
     """Notes everything a self-contained page must not load."""
@@ -94,6 +105,27 @@ class Optimizing(Case):
             return
         self.assertEqual(len(archived), len(rows) + 1)  # and the judgement of the winner as a whole
         self.run_expecting(HOLDS, "--state", self.state, "evaluate", solution, "--gate", "smoke", "--workload", "rows=17", says=["CORRECT"])
+
+    def test_a_champion_may_lose_nowhere(self):
+        """A candidate far ahead on the workload that stands for its regime, and far behind on another of it."""
+        folder = self.dir / "scale"
+        self.run_expecting(HOLDS, "init", "op", "scale", "--dir", folder)
+        (folder / "baseline.cpp").write_text("#include <cstdint>\n" + 'extern "C" int baseline' + SCALE.replace("int64_t", "std::int64_t") +
+                                             PASSES.format(passes=3).replace("int64_t", "std::int64_t") + "}\n")
+        body = SCALE + PASSES.format(passes="(rows == 64 ? 1 : 15)") + "}\n"
+        (folder / "uneven.cpp").write_text('#include "kernwright.h"\nnamespace KW_NAMESPACE {\nstatic int KW_ENTRY' + body + "}\n")
+        (folder / "uneven.space.json").write_text(json.dumps({
+            "schema": "kernwright.space/1", "name": "uneven", "family": "elementwise", "template": "uneven.cpp", "entry": "scale",
+            "parameters": [{"name": "U", "values": [1, 2]}], "legal": ["U >= 1"], "seeds": [{"U": 1}]}))
+        definition = json.loads((folder / "scale.definition.json").read_text())
+        definition["x_kernwright"]["templates"] = ["uneven.space.json"]
+        (folder / "scale.definition.json").write_text(json.dumps(definition))
+        workloads = folder / "scale.workloads.jsonl"
+        workloads.write_text(workloads.read_text().replace('{"rows": 1}', '{"rows": 48}'))
+        self.run_expecting(FAILS, "--state", self.state, "--operators", folder, "optimize", "scale", "--evaluations", 1, "--budget", "20s",
+                           "--no-peers", "--gate", "gate", "--least-window", 1)
+        reasons = [p["reason"] for p in self.probes()]
+        self.assertTrue(any("of the baseline on rows=48" in r for r in reasons), reasons)
 
     def test_replay_judges_what_the_probe_was_judged_on(self):
         # A search tries candidates on two workloads of a regime, not on all of the run.
