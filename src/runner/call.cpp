@@ -95,7 +95,8 @@ void copy_outputs(Arm::State& arm, CallReport& report) {
   arm.copies.resize(arm.plan.size());
   for (std::size_t i = 0; i < arm.plan.size(); ++i) {
     arm.copies[i].resize(arm.plan[i].bytes);
-    std::memcpy(arm.copies[i].data(), arm.outputs.base() + arm.plan[i].offset, arm.plan[i].bytes);
+    if (arm.plan[i].bytes > 0)
+      std::memcpy(arm.copies[i].data(), arm.outputs.base() + arm.plan[i].offset, arm.plan[i].bytes);
     report.outputs.emplace_back(arm.copies[i]);
   }
 }

@@ -7,6 +7,7 @@
 
 #include "os/sandbox_freeze.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstdlib>
@@ -49,6 +50,16 @@ class Script {
   std::size_t left_;
 };
 
+const sigset_t& reset_signals() {
+  static const sigset_t set = [] {
+    sigset_t s;
+    ::sigemptyset(&s);
+    ::sigaddset(&s, kw::protocol::reset_signal);
+    return s;
+  }();
+  return set;
+}
+
 void nap(long ns) {
   const timespec t{0, ns};
   ::nanosleep(&t, nullptr);
@@ -57,7 +68,8 @@ void nap(long ns) {
 /// The hostile process. It may do what a confined kernel could, and ends with its script.
 [[noreturn]] void play(Script script, const JudgePage& judge, ArmPage& page, std::byte* outputs,
                        std::size_t output_bytes) {
-  ::signal(kw::protocol::reset_signal, SIG_IGN);
+  ::signal(kw::protocol::reset_signal, SIG_IGN); // the fuzzer itself handles it
+  ::sigprocmask(SIG_UNBLOCK, &reset_signals(), nullptr);
   auto* bytes = reinterpret_cast<std::byte*>(&page);
   std::uint32_t seen = judge.go.load();
   while (!script.empty()) {
@@ -135,9 +147,8 @@ void check(const kw::Arm::State& arm, const kw::CallReport& report) {
   if (report.outputs.size() != arm.plan.size())
     broken("outputs are missing\n");
   for (std::size_t i = 0; i < arm.plan.size(); ++i)
-    if (report.outputs[i].size() != arm.plan[i].bytes ||
-        std::memcmp(report.outputs[i].data(), arm.outputs.base() + arm.plan[i].offset,
-                    arm.plan[i].bytes) != 0)
+    if (!std::ranges::equal(report.outputs[i],
+                            std::span(arm.outputs.base() + arm.plan[i].offset, arm.plan[i].bytes)))
       broken("the outputs are not those of the stopped process\n");
 }
 
@@ -167,6 +178,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   invocation.watch = (data[0] & 4) != 0;
   invocation.timeout = std::chrono::milliseconds{5};
 
+  ::sigprocmask(SIG_BLOCK, &reset_signals(), nullptr);
   arm.process.pid = ::fork();
   if (arm.process.pid == 0)
     play({data + 2, size - 2}, *arm.judge, *arm.shared, arm.outputs.base(), arm.outputs.bytes());
