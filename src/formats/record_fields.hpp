@@ -20,6 +20,27 @@ template <class V, Of<AxisVerdict> R> void each(V& v, R& r) {
   v("summary", r.summary);
   v("details", r.details);
 }
+template <class V, Of<MismatchPlace> R> void each(V& v, R& r) {
+  v("cluster", r.cluster);
+  v("text", r.text);
+  v("rows", r.rows);
+  v("columns", r.columns);
+  v("bad_rows", r.bad_rows);
+  v("bad_columns", r.bad_columns);
+  v("first_row", r.first_row);
+  v("last_row", r.last_row);
+  v("first_column", r.first_column);
+  v("last_column", r.last_column);
+  v("relative_error", r.relative_error);
+  v("worst_row", r.worst_row);
+  v("worst_row_error", r.worst_row_error);
+  v("worst_tile_row", r.worst_tile_row);
+  v("worst_tile_column", r.worst_tile_column);
+  v("worst_tile_error", r.worst_tile_error);
+  v("max_abs", r.max_abs);
+  v("max_eta", r.max_eta);
+  v("max_ulp", r.max_ulp);
+}
 template <class V, Of<Mismatch> R> void each(V& v, R& r) {
   v("workload", r.workload);
   v("input_class", r.input_class);
@@ -32,6 +53,7 @@ template <class V, Of<Mismatch> R> void each(V& v, R& r) {
   v("bad_elements", r.bad_elements);
   v("elements", r.elements);
   v("pattern", r.pattern);
+  v.unless_absent("place", r.place);
 }
 template <class V, Of<Diagnostic> R> void each(V& v, R& r) {
   v("severity", r.severity);
@@ -49,6 +71,7 @@ template <class V, Of<WorkloadTrials> R> void each(V& v, R& r) {
   v("max_eta", r.max_eta);
   v("max_abs_error", r.max_abs_error);
   v("max_rel_error", r.max_rel_error);
+  v.unless_absent("max_ulp", r.max_ulp);
 }
 template <class V, Of<SandboxFacility> R> void each(V& v, R& r) {
   v("facility", r.facility);

@@ -96,6 +96,38 @@ TEST(VerdictJson, GoldenFilesOfVersionOne) {
   EXPECT_EQ(encode_run(run), stored("run.json", encode_run(run)));
 }
 
+TEST(VerdictJson, PlaceOfErrorsHasItsOwnGoldenFile) {
+  Verdict v = full_verdict();
+  v.mismatch->place = MismatchPlace{.cluster = "last columns",
+                                    .text = "all in columns 496..511",
+                                    .rows = 8,
+                                    .columns = 512,
+                                    .bad_rows = 6,
+                                    .bad_columns = 16,
+                                    .first_row = 0,
+                                    .last_row = 5,
+                                    .first_column = 496,
+                                    .last_column = 511,
+                                    .relative_error = 0.125,
+                                    .worst_row = 3,
+                                    .worst_row_error = 0.5,
+                                    .worst_tile_row = 0,
+                                    .worst_tile_column = 496,
+                                    .worst_tile_error = INFINITY,
+                                    .max_abs = 2,
+                                    .max_eta = 1e6,
+                                    .max_ulp = 8388608};
+  v.workloads[0].max_ulp = 3;
+  const std::string text = encode_verdict(v);
+  EXPECT_EQ(text, stored("verdict_place.json", text));
+  const auto back = decode_verdict(text);
+  ASSERT_TRUE(back) << back.error().text();
+  EXPECT_EQ(encode_verdict(*back), text);
+  EXPECT_EQ(back->mismatch->place->last_column, 511U);
+  EXPECT_EQ(back->workloads[0].max_ulp, 3);
+  EXPECT_FALSE(decode_verdict(encode_verdict(full_verdict()))->mismatch->place);
+}
+
 /// Written only where there is one, so that verdicts without it are as they always were.
 TEST(VerdictJson, FibCompatHasItsOwnGoldenFile) {
   Verdict v = full_verdict();

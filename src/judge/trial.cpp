@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "judge/trial.hpp"
 
+#include "judge/mismatch.hpp"
 #include "os/parallel.hpp"
-#include "runner/poison.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -51,16 +51,6 @@ InputClass class_for(const BoundInput& input, InputClass wanted) {
   return input.classes.empty() ? InputClass::normal : input.classes.front();
 }
 
-std::vector<std::int64_t> coordinates(std::uint64_t flat, const std::vector<std::int64_t>& shape) {
-  std::vector<std::int64_t> at(shape.size());
-  for (std::size_t i = shape.size(); i-- > 0;) {
-    const auto size = static_cast<std::uint64_t>(std::max<std::int64_t>(shape[i], 1));
-    at[i] = static_cast<std::int64_t>(flat % size);
-    flat /= size;
-  }
-  return at;
-}
-
 /// The oracle's outputs are doubles on whole pages or their ends: aligned.
 std::span<const double> as_doubles(std::span<const std::byte> bytes) {
   KW_ASSERT(reinterpret_cast<std::uintptr_t>(bytes.data()) % alignof(double) == 0);
@@ -71,22 +61,6 @@ std::vector<double> doubles(std::span<const std::byte> bytes) {
   std::vector<double> out(bytes.size() / sizeof(double));
   std::memcpy(out.data(), bytes.data(), out.size() * sizeof(double));
   return out;
-}
-
-/// The kernel never wrote the first bad element nor at least half of the bad ones: that says more
-/// than where they lie. A poisoned element may be right by chance, so `bad` need not hold them all.
-bool never_written(const BoundOutput& output, std::span<const std::byte> got,
-                   const CompareResult& c, std::uint32_t poison) {
-  const std::size_t pair = byte_size(output.dtype, 2),
-                    packed = pair == 1 ? 2 : 1; // float4: two in a byte
-  const std::size_t size = pair * packed / 2;
-  return holds_poison(got, size, c.first_bad / packed, poison) &&
-         2 * packed * count_poisoned(got, size, poison) >= c.bad;
-}
-
-/// NaN has no sign worth printing.
-std::string figure(double v) {
-  return std::isnan(v) ? "nan" : fmt::format("{:.9g}", v);
 }
 
 std::string end_sentence(const CallReport& report) {
@@ -472,22 +446,15 @@ TrialResult TrialRunner::check(const CallReport& report, const Expected& expecte
     result.max_rel = std::max(result.max_rel, c.max_rel);
     if (c.bad == 0)
       continue;
-    Mismatch m;
+    // Nobody reads where a null solution of the task lint is wrong.
+    const std::span<const double> want =
+        slack == 1 ? expected.outputs[i].y : std::span<const double>{};
+    Mismatch m = describe_mismatch(output, report.outputs[i], want, c, key_.poison);
     m.workload = workload_->workload.uuid;
     m.input_class = std::string(name(key_.input_class));
     m.trial = key_.trial;
-    m.output = output.name;
-    m.at = coordinates(c.first_bad, output.shape);
-    m.got = c.got, m.want = c.want, m.bound = c.bound;
-    m.bad_elements = c.bad, m.elements = c.elements;
-    m.pattern =
-        never_written(output, report.outputs[i], c, key_.poison) ? "poison left" : c.pattern;
     result.finding = Finding::wrong;
-    result.detail =
-        fmt::format("{} of {} elements of `{}` wrong on {} (inputs: {}), first at [{}]: got {}, "
-                    "should be {} within {:.3g}; pattern: {}",
-                    c.bad, c.elements, output.name, workload_->axes_text, m.input_class,
-                    fmt::join(m.at, ", "), figure(c.got), figure(c.want), c.bound, m.pattern);
+    result.detail = mismatch_detail(m, workload_->axes_text);
     result.mismatch = std::move(m);
     return result;
   }

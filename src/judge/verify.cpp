@@ -8,6 +8,7 @@
 #include "judge/strains.hpp"
 
 #include "stats/trials.hpp"
+#include "tensor/error_regions.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -80,6 +81,15 @@ std::string first_difference(const std::vector<std::vector<std::byte>>& a, const
   return {};
 }
 
+/// A pass of its own over whole outputs: for one trial of a workload.
+void note_ulp(const BoundWorkload& workload, const CallReport& report, const Expected& expected,
+              WorkloadTrials& tally) {
+  for (std::size_t i = 0; i < workload.outputs.size() && !expected.sampled; ++i)
+    if (const BoundOutput& output = workload.outputs[i]; is_float(output.dtype))
+      tally.max_ulp = std::max(tally.max_ulp.value_or(0),
+                               max_ulp(output.dtype, report.outputs[i], expected.outputs[i].y));
+}
+
 constexpr std::uint64_t trials_per_hidden_shape = 3;
 /// Mined trials go to this many places: (workload, input class) pairs.
 constexpr std::size_t most_mined_places = 8;
@@ -115,6 +125,7 @@ Result<TrialResult> Judge::verify_one(Subject& subject, const BoundWorkload& wor
   }
   if (!result.ok || !check_determinism)
     return result;
+  note_ulp(workload, report, expected, tally);
 
   // The same inputs again, differently placed, poisoned and surrounded: not one bit may change.
   TrialKey again = key;

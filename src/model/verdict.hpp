@@ -41,6 +41,24 @@ struct AxisVerdict {
   std::vector<std::string> details; ///< further lines: mismatch, diagnostics, remedy
 };
 
+/// Where the wrong elements of an output lie, and how far off its parts are. Rows are all axes but
+/// the last, counted through; columns run along the last. Errors are ||got - want|| / ||want||.
+struct MismatchPlace {
+  /// "all" | "element" | "row" | "rows" | "first rows" | "last rows" | "column" | "columns" |
+  /// "first columns" | "last columns" | "tile" | "tiles" | "block" | "tail" | "scattered"
+  std::string cluster;
+  std::string text; ///< "all in columns 496..511 (the last 16 of 512: a remainder loop?)"
+  std::uint64_t rows = 0, columns = 0;         ///< of the output
+  std::uint64_t bad_rows = 0, bad_columns = 0; ///< that hold a wrong element
+  std::uint64_t first_row = 0, last_row = 0, first_column = 0, last_column = 0; ///< around all
+  double relative_error = 0; ///< of the whole output
+  std::uint64_t worst_row = 0;
+  double worst_row_error = 0;
+  std::uint64_t worst_tile_row = 0, worst_tile_column = 0; ///< first element of 16 x 16
+  double worst_tile_error = 0;
+  double max_abs = 0, max_eta = 0, max_ulp = 0; ///< of the trial's output
+};
+
 /// First mismatch and error figures of a failed trial.
 struct Mismatch {
   std::string workload; ///< uuid
@@ -51,6 +69,8 @@ struct Mismatch {
   double got = 0, want = 0, bound = 0;
   std::uint64_t bad_elements = 0, elements = 0;
   std::string pattern; ///< "all", "tail", "rows", "scattered", "poison left", "non-finite"
+  /// Empty where a huge product was only sampled.
+  std::optional<MismatchPlace> place = std::nullopt;
 };
 
 struct Diagnostic {
@@ -85,6 +105,9 @@ struct WorkloadTrials {
   std::uint64_t trials = 0, failures = 0;
   double max_eta = 0; ///< largest normalised error seen (bound units of eta)
   double max_abs_error = 0, max_rel_error = 0;
+  /// Greatest distance in numbers of the output type, of the first clean trial; empty where no
+  /// output is a float, or only samples were compared.
+  std::optional<double> max_ulp = std::nullopt;
 };
 
 /// One arm of a paired comparison, per workload. Times in nanoseconds per call.

@@ -47,8 +47,11 @@ std::vector<std::string> mismatch_lines(const Verdict& v) {
                                         v.mismatch->input_class +
                                         "`: " + mismatch_sentence(*v.mismatch),
                                     mismatch_figures(*v.mismatch)};
-  if (std::string hint = mismatch_hint(*v.mismatch); !hint.empty())
-    lines.push_back(std::move(hint));
+  if (v.mismatch->place)
+    lines.push_back("where: " + v.mismatch->place->text);
+  for (std::string more : {mismatch_parts(*v.mismatch), mismatch_hint(*v.mismatch)})
+    if (!more.empty())
+      lines.push_back(std::move(more));
   return lines;
 }
 
@@ -71,14 +74,16 @@ std::string trials_table(const OptimizeReport& r) {
       "<details><summary>Trials per workload</summary><div class=\"scroll\"><table>\n"
       "<thead><tr><th>workload</th><th class=\"n\">trials</th><th class=\"n\">failed</th>"
       "<th class=\"n\">largest error, in rounding units (eta)</th>"
-      "<th class=\"n\">absolute</th><th class=\"n\">relative</th></tr></thead>\n<tbody>\n";
+      "<th class=\"n\">absolute</th><th class=\"n\">relative</th>"
+      "<th class=\"n\">ulp, first trial</th></tr></thead>\n<tbody>\n";
   for (const WorkloadTrials& w : r.verdict.workloads) {
     const auto found = axes.find(w.uuid);
     out += "<tr>" + cell("", found != axes.end() ? found->second : w.uuid) +
            cell("n", count_text(w.trials)) + cell("n", count_text(w.failures)) +
            cell("n", fmt::format("{:.3g}", w.max_eta)) +
            cell("n", fmt::format("{:.3g}", w.max_abs_error)) +
-           cell("n", fmt::format("{:.3g}", w.max_rel_error)) + "</tr>\n";
+           cell("n", fmt::format("{:.3g}", w.max_rel_error)) +
+           cell("n", w.max_ulp ? fmt::format("{:.3g}", *w.max_ulp) : "-") + "</tr>\n";
   }
   return out + "</tbody></table></div></details>\n";
 }

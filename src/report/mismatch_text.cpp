@@ -33,11 +33,62 @@ std::string mismatch_figures(const Mismatch& m) {
   return out;
 }
 
-std::string mismatch_hint(const Mismatch& m) {
-  struct Hint {
-    const char* pattern;
-    const char* text;
+namespace {
+
+std::string norm_share(double error) {
+  return std::isfinite(error) ? fmt::format("{:.3g} %", 100 * error) : "infinite";
+}
+
+struct Hint {
+  const char* pattern;
+  const char* text;
+};
+
+/// More telling than the pattern, where the place is known.
+std::string cluster_hint(const Mismatch& m) {
+  if (!m.place || m.pattern == "poison left" || m.pattern == "non-finite")
+    return {};
+  static constexpr std::array hints = {
+      Hint{"column", "one column in every row: an index within the row, or one lane of a vector"},
+      Hint{"columns",
+           "the same columns in every row: some lanes of a vector, or one block of the row"},
+      Hint{"first columns", "only the beginning of rows is off: a loop that starts too late, or a "
+                            "first step that the others overwrite"},
+      Hint{"last columns",
+           "only the end of rows is off: does what is left of a row after whole vectors get the "
+           "same arithmetic, and does it begin where they end?"},
+      Hint{"tile", "one block of a blocked loop is off: check its bounds and its accumulators"},
+      Hint{"tiles", "whole blocks of a blocked loop are off: check their bounds and accumulators"},
+      Hint{"block", "one rectangle is off: check the bounds of the loops around it"},
   };
+  for (const Hint& hint : hints)
+    if (m.place->cluster == hint.pattern)
+      return hint.text;
+  return {};
+}
+
+} // namespace
+
+std::string mismatch_parts(const Mismatch& m) {
+  if (!m.place)
+    return {};
+  const MismatchPlace& p = *m.place;
+  std::string out = "error relative to the norm: whole output " + norm_share(p.relative_error);
+  if (p.rows > 1)
+    out += fmt::format("; worst row {}: {}", p.worst_row, norm_share(p.worst_row_error));
+  if (p.rows > 1 && p.columns > 1)
+    out += fmt::format("; worst tile of 16 x 16, from row {}, column {}: {}", p.worst_tile_row,
+                       p.worst_tile_column, norm_share(p.worst_tile_error));
+  if (p.max_ulp > 0)
+    out += fmt::format("; up to {} ulp", p.max_ulp < 1e15
+                                             ? count_text(static_cast<std::uint64_t>(p.max_ulp))
+                                             : fmt::format("{:.3g}", p.max_ulp));
+  return out;
+}
+
+std::string mismatch_hint(const Mismatch& m) {
+  if (std::string hint = cluster_hint(m); !hint.empty())
+    return hint;
   static constexpr std::array hints = {
       Hint{"all", "every element is off: are the arguments in Definition order, and is the output "
                   "type right?"},

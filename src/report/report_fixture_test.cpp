@@ -254,6 +254,7 @@ OptimizeReport hostile_report() {
     *text = evil;
   v.mismatch = wrong_verdict().mismatch;
   v.mismatch->workload = v.mismatch->output = v.mismatch->input_class = evil;
+  v.mismatch->place = MismatchPlace{.cluster = evil, .text = evil};
   v.times->protocol = v.times->doorbell = v.times->clock = evil;
   for (PairedTiming& t : v.times->confirmation)
     t.baseline = t.decision = evil;

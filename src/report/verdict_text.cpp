@@ -143,8 +143,9 @@ void mismatch(Screen& screen, const Verdict& v, const VerdictView& view) {
   } else {
     screen.note(fmt::format("trial {}: {}", m.trial, mismatch_figures(m)));
   }
-  if (const std::string hint = mismatch_hint(m); !hint.empty())
-    screen.note(hint, Colour::dim);
+  for (const std::string& more : {mismatch_parts(m), mismatch_hint(m)})
+    if (!more.empty())
+      screen.note(more, Colour::dim);
 }
 
 /// Times per workload: of the confirmation where there is one, since only that is reported.

@@ -27,6 +27,8 @@ struct VerdictView {
 [[nodiscard]] std::string mismatch_sentence(const Mismatch& mismatch);
 /// "got 31.97, should be 38.02: off by 6.05, allowed 2e-05 (302,500 times as much)"
 [[nodiscard]] std::string mismatch_figures(const Mismatch& mismatch);
+/// "off by 35 % of its norm in row 17, the worst, ..."; "" where nothing is known about parts.
+[[nodiscard]] std::string mismatch_parts(const Mismatch& mismatch);
 /// What this pattern of errors usually means; "" for an unknown one.
 [[nodiscard]] std::string mismatch_hint(const Mismatch& mismatch);
 /// "59 clean trials: failure rate < 4.95 % at 95 %"; "" without trials.

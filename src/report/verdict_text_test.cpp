@@ -98,6 +98,34 @@ TEST(VerdictText, LongListsAreCutWithACount) {
   EXPECT_THAT(render_verdict(v, "k"), HasSubstr("and 12 more, all in --json"));
 }
 
+TEST(Mismatch, PartsAndHintsFollowThePlace) {
+  Mismatch m = *wrong_verdict().mismatch;
+  EXPECT_EQ(mismatch_parts(m), "");
+  const std::string general = mismatch_hint(m);
+  m.place = MismatchPlace{.cluster = "last columns",
+                          .text = "all in columns 496..511",
+                          .rows = 8,
+                          .columns = 512,
+                          .relative_error = 0.0125,
+                          .worst_row = 3,
+                          .worst_row_error = 0.5,
+                          .worst_tile_row = 0,
+                          .worst_tile_column = 496,
+                          .worst_tile_error = std::numeric_limits<double>::infinity(),
+                          .max_ulp = 8388608};
+  EXPECT_EQ(mismatch_parts(m),
+            "error relative to the norm: whole output 1.25 %; worst row 3: 50 %; worst tile of 16 "
+            "x 16, from row 0, column 496: infinite; up to 8,388,608 ulp");
+  EXPECT_THAT(mismatch_hint(m), HasSubstr("only the end of rows is off"));
+  m.place->cluster = "scattered";
+  EXPECT_EQ(mismatch_hint(m), general);
+  m.place->cluster = "tile";
+  m.pattern = "poison left"; // says more than where
+  EXPECT_THAT(mismatch_hint(m), HasSubstr("never wrote them"));
+  m.place->rows = 1;
+  EXPECT_THAT(mismatch_parts(m), Not(HasSubstr("tile")));
+}
+
 TEST(Mismatch, SentencesReadWell) {
   Mismatch m = *wrong_verdict().mismatch;
   EXPECT_EQ(mismatch_sentence(m),

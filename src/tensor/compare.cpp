@@ -106,12 +106,13 @@ struct Comparison {
   DType dtype;
   Limits limits;
   Layout layout;
+  WrongMap map;
   double threshold;
   bool may_saturate;
   CompareResult result;
 
-  Comparison(DType t, const Bound& b, std::int64_t row)
-      : dtype(t), limits{b, is_float(t) ? min_normal(t) : 0}, layout(row),
+  Comparison(DType t, const Bound& b, std::uint64_t elements, std::int64_t row)
+      : dtype(t), limits{b, is_float(t) ? min_normal(t) : 0}, layout(row), map(elements, row),
         threshold(overflow_threshold(t)),
         may_saturate(t == DType::float8_e4m3fn || t == DType::float8_e5m2) {}
 
@@ -125,6 +126,7 @@ struct Comparison {
       result.max_abs = result.max_rel = result.max_eta = infinity;
     }
     layout.add(index);
+    map.add(index);
   }
 
   /// `got` is the largest number of a saturating format where `want` is beyond it.
@@ -235,7 +237,7 @@ CompareResult compare(DType dtype, std::span<const std::byte> got, std::span<con
                       std::span<const double> magnitude, const Bound& bound, std::int64_t row) {
   KW_ASSERT(got.size() >= byte_size(dtype, static_cast<std::int64_t>(want.size())));
   KW_ASSERT(magnitude.empty() || magnitude.size() == want.size());
-  Comparison c(dtype, bound, row);
+  Comparison c(dtype, bound, want.size(), row);
   c.result.elements = want.size();
   if (bound.exact)
     compare_exact(c, got, want);
@@ -244,6 +246,8 @@ CompareResult compare(DType dtype, std::span<const std::byte> got, std::span<con
   if (bound.u_out == 0 && bound.u_acc == 0)
     c.result.max_eta = 0; // no unit to count in
   c.result.pattern = c.layout.pattern(c.result);
+  if (c.result.bad > 0)
+    c.result.place = c.map.place();
   return std::move(c.result);
 }
 

@@ -5,9 +5,11 @@
 #pragma once
 
 #include "base/dtype.hpp"
+#include "tensor/wrong_place.hpp"
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 
@@ -30,6 +32,7 @@ struct CompareResult {
   double max_eta = 0;                 ///< max of err / (u_out y + u_acc S)
   std::uint64_t class_mismatches = 0; ///< NaN/Inf disagreements
   std::string pattern;                ///< "", "all", "tail", "rows", "scattered", "non-finite"
+  std::optional<WrongPlace> place;    ///< of the bad elements; empty when there are none
 };
 
 /// An element is right when

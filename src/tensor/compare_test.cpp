@@ -205,6 +205,30 @@ TEST(Compare, Patterns) {
   EXPECT_EQ(pattern([](Index, Index c) { return c < 8; }), "scattered");
 }
 
+TEST(Compare, SaysWhereErrorsLie) {
+  const std::vector<double> want = random_values(64 * 64);
+  std::vector<double> got = want;
+  EXPECT_FALSE(check(DType::float32, got, want, relative(1e-3), 64).place);
+  for (std::size_t r = 0; r < 64; ++r)
+    for (std::size_t c = 61; c < 64; ++c)
+      got[r * 64 + c] += 9;
+  for (const bool exact : {false, true}) {
+    Bound b = relative(1e-3, 1e-6);
+    b.exact = exact;
+    const std::vector<double> rounded = [&] {
+      std::vector<double> x = want;
+      for (double& v : x)
+        v = round_to(DType::float32, v);
+      return x;
+    }();
+    const CompareResult r = check(DType::float32, got, rounded, b, 64);
+    ASSERT_TRUE(r.place);
+    EXPECT_EQ(r.place->cluster, "last columns");
+    EXPECT_EQ(r.place->first_column, 61U);
+    EXPECT_EQ(r.place->bad, r.bad);
+  }
+}
+
 TEST(Compare, MaximaAreThoseOfAPlainLoop) {
   const std::vector<double> want = random_values(3001), noise = random_values(3001, 2);
   std::vector<double> got = want, magnitude(3001);

@@ -70,6 +70,30 @@ class BadKernels(Case):
         verdict = self.rejected(text, "REJECT_WRONG", "correctness", "512 of 65536 elements", "first at [127, 0]", "the kernel never wrote them")
         self.assertEqual(verdict["mismatch"]["pattern"], "poison left")
 
+    def test_a_wrong_remainder_loop_is_named_by_its_columns(self):
+        # n = 3 x 32 + 31 on this workload: wrong is what whole vectors leave of a row.
+        text = softmax(after="  y -= rows * n;\n  for (std::int64_t r = 0; r < rows; ++r)\n"
+                             "    for (std::int64_t i = n - n % 32; i < n; ++i)\n      y[r * n + i] += 1;\n")
+        source = self.write("tail.cpp", text)
+        args = ("-d", "softmax_f32", "--gate", "smoke", "--workload", "n=127")
+        outcome, probe = self.evaluate(source, *args, code=FAILS)
+        where = "all in columns 96..126 (the last 31 of 127, 127 mod 32: a remainder loop?)"
+        self.expect(outcome, FAILS, "REJECT_WRONG", "527 of 2159 elements", where, "first at [0, 96]", "only the end of rows is off",
+                    "worst row", " ulp")
+        verdict = probe["verdict"]
+        self.assertIn(where, verdict["correctness"]["summary"])
+        place = verdict["mismatch"]["place"]
+        self.assertEqual((place["cluster"], place["text"]), ("last columns", where))
+        self.assertEqual((place["first_column"], place["last_column"], place["bad_columns"]), (96, 126, 31))
+        self.assertEqual((place["bad_rows"], place["rows"], place["first_row"]), (17, 17, 0))
+        self.assertIn(place["worst_tile_column"], (96, 112))
+        self.assertGreater(place["worst_tile_error"], place["relative_error"])
+
+    def test_one_wrong_row_is_named(self):
+        text = softmax(after="  for (std::int64_t i = 0; rows > 17 && i < n; ++i)\n    (y - (rows - 17) * n)[i] += 1;\n")
+        verdict = self.rejected(text, "REJECT_WRONG", "correctness", "512 of 65536 elements", "the whole of row 17", "worst row 17: ")
+        self.assertEqual(verdict["mismatch"]["place"]["cluster"], "row")
+
     def test_shape_refused(self):
         self.rejected(softmax(before="  if (rows == 128)\n    return 7;\n"), "REJECT_PROTOCOL", "correctness",
                       "returned 7", "inside the contract")
