@@ -88,6 +88,21 @@ template <class V, Of<SanitizedRun> R> void each(V& v, R& r) {
   v("build_ms", r.build_ms);
   v("run_ms", r.run_ms);
 }
+template <class V, Of<PrecisionEvidence> R> void each(V& v, R& r) {
+  v("word", r.word);
+  v("summary", r.summary);
+  v("baseline", r.baseline);
+  v("trials", r.trials);
+  v("exact_probes", r.exact_probes);
+  v("output", r.output);
+  v("input_class", r.input_class);
+  v("ratio", r.ratio);
+  v("excess", r.excess);
+  v("candidate_rms", r.candidate_rms);
+  v("baseline_rms", r.baseline_rms);
+  v("candidate_max", r.candidate_max);
+  v("baseline_max", r.baseline_max);
+}
 template <class V, Of<PairedTiming> R> void each(V& v, R& r) {
   v("uuid", r.uuid);
   v.unless_empty("twins", r.twins);
@@ -153,6 +168,7 @@ template <class V, Of<Verdict> R> void each(V& v, R& r) {
   v("mismatch", r.mismatch);
   v("workloads", r.workloads);
   v.unless_empty("sanitized", r.sanitized);
+  v.unless_absent("precision", r.precision);
   v("times", r.times);
   v.unless_absent("fib", r.fib);
   v("infrastructure_error", r.infrastructure_error);

@@ -128,6 +128,30 @@ TEST(VerdictJson, PlaceOfErrorsHasItsOwnGoldenFile) {
   EXPECT_FALSE(decode_verdict(encode_verdict(full_verdict()))->mismatch->place);
 }
 
+TEST(VerdictJson, PrecisionHasItsOwnGoldenFile) {
+  Verdict v = full_verdict();
+  v.precision = PrecisionEvidence{.word = std::string(reduced_precision),
+                                  .summary = "error 9x of plain-c++'s",
+                                  .baseline = "plain-c++",
+                                  .trials = 16,
+                                  .exact_probes = 1,
+                                  .output = "y",
+                                  .input_class = "normal",
+                                  .ratio = 9,
+                                  .excess = 4.5,
+                                  .candidate_rms = 4.5,
+                                  .baseline_rms = 0.5,
+                                  .candidate_max = 7,
+                                  .baseline_max = INFINITY};
+  const std::string text = encode_verdict(v);
+  EXPECT_EQ(text, stored("verdict_precision.json", text));
+  const auto back = decode_verdict(text);
+  ASSERT_TRUE(back) << back.error().text();
+  EXPECT_EQ(encode_verdict(*back), text);
+  EXPECT_TRUE(is_reduced(*back));
+  EXPECT_FALSE(decode_verdict(encode_verdict(full_verdict()))->precision);
+}
+
 /// Written only where there is one, so that verdicts without it are as they always were.
 TEST(VerdictJson, FibCompatHasItsOwnGoldenFile) {
   Verdict v = full_verdict();

@@ -127,6 +127,9 @@ class Judge {
                                  const TrialKey& key, Verdict& verdict, WorkloadTrials& tally,
                                  bool check_determinism);
   Result<bool> verify_hidden(Subject& subject, const GateSize& size, Verdict& verdict);
+  /// The candidate beside the Definition's baseline: fills verdict.precision. False when the
+  /// candidate failed.
+  Result<bool> weigh_precision(Subject& subject, Verdict& verdict);
   Status run_gate(Subject& subject, const std::string& gate, Verdict& verdict,
                   const std::vector<std::size_t>& only);
   /// Holds a call's outputs against upstream's rule, if its inputs were like upstream's.
@@ -145,6 +148,7 @@ class Judge {
   std::unique_ptr<Session> session_;
   std::unique_ptr<Arm> oracle_arm_;
   std::unique_ptr<TrialRunner> trials_;
+  std::optional<TargetBuild> yardstick_; ///< the Definition's baseline, once it was built
   std::optional<Calibration> calibration_;
   std::optional<TimingEvidence> self_tested_; ///< the last self-test that found the machine fit
   std::chrono::steady_clock::time_point self_tested_at_;

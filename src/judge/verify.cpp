@@ -260,6 +260,11 @@ Status Judge::run_gate(Subject& subject, const std::string& gate, Verdict& verdi
     if (!ok)
       return {};
   }
+  if (only.empty() && size.hidden_shapes > 0) {
+    KW_TRY(const bool ok, weigh_precision(subject, verdict));
+    if (!ok)
+      return {};
+  }
   verdict.correctness.outcome = Outcome::pass;
   verdict.failure_rate_bound = size.evidence ? failure_rate_bound(verdict.trials, 0.95) : 1;
   verdict.correctness.summary =

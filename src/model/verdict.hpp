@@ -157,6 +157,22 @@ struct FibCompat {
   std::vector<FibWorkload> workloads;
 };
 
+inline constexpr std::string_view reduced_precision = "REDUCED_PRECISION";
+
+/// The candidate's errors beside those of the Definition's baseline, on the same secret inputs
+/// (gates accept and champion). A flag, no finding. Errors in rounding units (docs/numerics.md).
+struct PrecisionEvidence {
+  std::string word;                ///< "AS_BASELINE" | "REDUCED_PRECISION" | "" = not known
+  std::string summary;             ///< one sentence
+  std::string baseline;            ///< its name
+  std::uint64_t trials = 0;        ///< both were called in, not counted among the gate's
+  std::uint64_t exact_probes = 0;  ///< pairs of output and input class that the baseline has exact
+  std::string output, input_class; ///< where the candidate is coarsest
+  double ratio = 0;                ///< RMS of its errors there over that of the baseline's
+  double excess = 0;               ///< above 1 = flagged
+  double candidate_rms = 0, baseline_rms = 0, candidate_max = 0, baseline_max = 0;
+};
+
 /// The whole judgement of one candidate.
 struct Verdict {
   AxisVerdict build, sandbox, correctness, timing, merit;
@@ -174,6 +190,7 @@ struct Verdict {
   std::optional<Mismatch> mismatch;
   std::vector<WorkloadTrials> workloads;
   std::vector<SanitizedRun> sanitized;
+  std::optional<PrecisionEvidence> precision; ///< empty = never compared
   std::optional<TimingEvidence> times;
   std::optional<FibCompat> fib;          ///< empty = never called
   std::string infrastructure_error;      ///< set only when word is INFRASTRUCTURE
@@ -184,6 +201,11 @@ struct Verdict {
 inline constexpr std::string_view hidden_shape_prefix = "hidden:";
 [[nodiscard]] inline bool is_hidden_shape(std::string_view uuid) {
   return uuid.starts_with(hidden_shape_prefix);
+}
+
+/// Correct within the tolerance, and plainly coarser than the baseline.
+[[nodiscard]] inline bool is_reduced(const Verdict& v) {
+  return v.precision && v.precision->word == reduced_precision;
 }
 
 /// The axis that decided against the candidate: the first failed one, correctness if none failed.

@@ -55,6 +55,13 @@ std::vector<std::string> mismatch_lines(const Verdict& v) {
   return lines;
 }
 
+std::vector<std::string> correctness_lines(const Verdict& v) {
+  std::vector<std::string> lines = mismatch_lines(v);
+  if (v.precision)
+    lines.push_back(precision_sentence(v));
+  return lines;
+}
+
 std::vector<std::string> method_lines(const Verdict& v) {
   if (!v.times)
     return {};
@@ -114,7 +121,7 @@ std::string evidence(const OptimizeReport& r) {
                       : fmt::format("What each axis of the verdict rests on; gate: {}.", v.gate));
   out += "</p>\n<div class=\"scroll\"><table><tbody>\n";
   out += axis_row("build", v.build) + axis_row("sandbox", v.sandbox) +
-         axis_row("correctness", v.correctness, mismatch_lines(v)) +
+         axis_row("correctness", v.correctness, correctness_lines(v)) +
          axis_row("timing", v.timing, method_lines(v)) + axis_row("merit", v.merit) + fib_row(v);
   out += "</tbody></table></div>\n";
   if (!v.infrastructure_error.empty())

@@ -107,6 +107,14 @@ std::string mismatch_hint(const Mismatch& m) {
   return {};
 }
 
+std::string precision_sentence(const Verdict& v) {
+  if (!v.precision)
+    return {};
+  return is_reduced(v) ? fmt::format("{}: {}; within the tolerance, so no failure",
+                                     reduced_precision, v.precision->summary)
+                       : "precision: " + v.precision->summary;
+}
+
 std::string evidence_sentence(const Verdict& v) {
   if (v.trials == 0)
     return {};

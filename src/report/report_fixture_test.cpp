@@ -259,6 +259,7 @@ OptimizeReport hostile_report() {
   for (PairedTiming& t : v.times->confirmation)
     t.baseline = t.decision = evil;
   v.workloads = {{evil, 1, 0, 0, 0, 0}};
+  v.precision = PrecisionEvidence{.word = "REDUCED_PRECISION", .summary = evil, .baseline = evil};
   return r;
 }
 

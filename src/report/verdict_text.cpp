@@ -218,6 +218,12 @@ void sanitized(Screen& screen, const Verdict& v) {
   }
 }
 
+/// The candidate's errors beside the baseline's; only a coarser arithmetic is worth colour.
+void precision(Screen& screen, const Verdict& v) {
+  if (v.precision)
+    screen.note(precision_sentence(v), is_reduced(v) ? Colour::warn : Colour::dim);
+}
+
 std::string conclusion(const Verdict& v) {
   if (v.word == "INFRASTRUCTURE")
     return "our side failed, which says nothing about the candidate: " + v.infrastructure_error;
@@ -230,6 +236,8 @@ std::string conclusion(const Verdict& v) {
   if (const std::string evidence = evidence_sentence(v);
       !evidence.empty() && v.correctness.outcome == Outcome::pass)
     parts.push_back(evidence);
+  if (is_reduced(v) && v.finding == Finding::none)
+    parts.emplace_back(reduced_precision);
   std::string out;
   for (const std::string& part : parts)
     out += (out.empty() ? "" : " · ") + part;
@@ -257,6 +265,7 @@ std::string render_verdict(const Verdict& v, const VerdictView& view) {
   details(screen, v.sandbox);
   screen.axis("correctness", word_of(v.correctness.outcome), v.correctness.summary);
   mismatch(screen, v, view);
+  precision(screen, v);
   sanitized(screen, v);
   diagnostics(screen, v.diagnostics, true);
   details(screen, v.correctness);

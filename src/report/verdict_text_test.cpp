@@ -98,6 +98,19 @@ TEST(VerdictText, LongListsAreCutWithACount) {
   EXPECT_THAT(render_verdict(v, "k"), HasSubstr("and 12 more, all in --json"));
 }
 
+TEST(VerdictText, PrecisionIsSaidAndReducedPrecisionStandsOut) {
+  Verdict v = accepted_verdict();
+  EXPECT_EQ(precision_sentence(v), "");
+  v.precision =
+      PrecisionEvidence{.word = "AS_BASELINE", .summary = "as the baseline: error 1.1x of b's"};
+  EXPECT_THAT(render_verdict(v, "k"), HasSubstr("precision: as the baseline: error 1.1x of b's"));
+  EXPECT_THAT(render_verdict(v, "k"), Not(HasSubstr("REDUCED_PRECISION")));
+  v.precision = PrecisionEvidence{.word = "REDUCED_PRECISION", .summary = "error 9x of b's"};
+  const std::string text = render_verdict(v, "k");
+  EXPECT_THAT(text, HasSubstr("REDUCED_PRECISION: error 9x of b's; within the tolerance, so no"));
+  EXPECT_THAT(text, HasSubstr(" REDUCED_PRECISION\n")) << "beside the closing word";
+}
+
 TEST(Mismatch, PartsAndHintsFollowThePlace) {
   Mismatch m = *wrong_verdict().mismatch;
   EXPECT_EQ(mismatch_parts(m), "");

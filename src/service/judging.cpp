@@ -5,6 +5,7 @@
 #include "controller/recorder.hpp"
 #include "formats/solution_files.hpp"
 #include "formats/trace_set.hpp"
+#include "judge/precision.hpp"
 #include "oracle/copy_peer.hpp"
 #include "os/cpu.hpp"
 #include "os/files.hpp"
@@ -149,19 +150,12 @@ Result<Solution> load_solution(const std::string& path, const std::string& defin
 }
 
 Result<Solution> baseline_solution(const Definition& definition) {
-  if (!definition.ext.baseline)
+  std::optional<Solution> baseline = trusted_baseline(definition);
+  if (!baseline)
     return fail(ErrorKind::unsupported,
                 fmt::format("`{}` declares no baseline to be faster than", definition.name),
                 "add x_kernwright.baseline, or name a solution with --baseline", definition.file);
-  const BaselineSpec& spec = *definition.ext.baseline;
-  Solution out;
-  out.name = spec.name;
-  out.definition = definition.name;
-  out.author = "baseline";
-  out.spec.entry_point = base_name(spec.source) + "::" + spec.entry;
-  out.spec.binding = "kernwright";
-  out.sources = {{.path = base_name(spec.source), .content = spec.source_text}};
-  return out;
+  return *std::move(baseline);
 }
 
 std::vector<PeerSpec> peers_of(const Definition& definition) {

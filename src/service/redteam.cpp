@@ -116,15 +116,18 @@ class Arena {
   static void describe(const RedteamCase& c, const Verdict& verdict, RedteamResult& result) {
     const bool not_faster =
         c.timing && verdict.finding == Finding::none && verdict.merit.outcome == Outcome::fail;
-    result.observed = verdict.finding != Finding::none ? name(verdict.finding)
-                      : not_faster                     ? "NOT_FASTER"
-                                                       : verdict.word;
+    result.observed = verdict.finding != Finding::none          ? name(verdict.finding)
+                      : not_faster                              ? "NOT_FASTER"
+                      : verdict.accepted && is_reduced(verdict) ? std::string(reduced_precision)
+                                                                : verdict.word;
     result.detail = verdict.build.outcome == Outcome::fail         ? verdict.build.summary
                     : verdict.sandbox.outcome == Outcome::fail     ? verdict.sandbox.summary
                     : verdict.correctness.outcome == Outcome::fail ? verdict.correctness.summary
                     : c.timing && !verdict.merit.summary.empty()   ? verdict.merit.summary
                     : c.timing                                     ? verdict.timing.summary
                                                                    : verdict.correctness.summary;
+    if (result.observed == reduced_precision)
+      result.detail = verdict.precision->summary;
     // A verdict in the list is not enough: nothing may be reported faster than the case allows.
     const bool gained = verdict.times && verdict.merit.outcome == Outcome::pass &&
                         gain(*verdict.times) > c.max_gain;
@@ -143,7 +146,8 @@ class Arena {
     result.as_expected = result.as_expected && !gained && (result.is_attack() || !unseen);
     result.undecided = c.timing && !result.as_expected && result.observed == "UNDECIDED";
     result.breach = result.is_attack() && !result.as_expected &&
-                    (gained || result.observed == "CORRECT" || result.observed == "ACCEPTED");
+                    (gained || result.observed == "CORRECT" || result.observed == "ACCEPTED" ||
+                     result.observed == reduced_precision);
   }
 
   static double gain(const TimingEvidence& times) {
