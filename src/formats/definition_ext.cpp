@@ -22,8 +22,11 @@ const std::vector<std::string> source_keys{"name",  "kind", "source",        "so
                                            "entry", "link", "project_entry", "block_entry"};
 const std::vector<std::string> input_keys{"kind",  "low",   "high",   "scale",
                                           "value", "limit", "classes"};
-const std::vector<std::string> tolerance_keys{
-    "eta", "eta_one_signed_sqrt_k", "reduction", "accumulate", "rtol", "atol_rms", "exact"};
+const std::vector<std::string> tolerance_keys{"eta",       "eta_one_signed_sqrt_k",
+                                              "reduction", "accumulate",
+                                              "rtol",      "atol_rms",
+                                              "exact",     "ranks",
+                                              "values"};
 const std::vector<std::string> kinds{"any",      "normal",   "uniform", "l2_normalized",
                                      "positive", "constant", "indices", "positions"};
 
@@ -74,6 +77,7 @@ class ExtDecoder {
     if (const Json* all = r.object_or_null("tolerance"))
       for (const auto& [name, policy] : all->items())
         tolerance(name, policy, pointer_to(r.pointer("tolerance"), name));
+    near_ties(r.pointer("inputs"));
     e.templates = r.strings_or_empty("templates");
     for (std::size_t i = 0; i < e.templates.size(); ++i)
       inner_path(e.templates[i], pointer_to(r.pointer("templates"), std::to_string(i)));
@@ -259,6 +263,8 @@ class ExtDecoder {
     p.atol_rms = not_negative(r, "atol_rms");
     p.exact = r.boolean_or("exact", false);
     p.reduction = expression(r, "reduction");
+    p.ranks = r.string_or("ranks", "");
+    p.values = r.string_or("values", "");
     const std::string accumulate = r.string_or("accumulate", "float32");
     if (const auto dtype = dtype_from_name(accumulate); dtype && is_float(*dtype))
       p.accumulate = *dtype;
@@ -268,12 +274,14 @@ class ExtDecoder {
     const bool some = p.eta > 0 || p.rtol > 0 || p.atol_rms > 0;
     if (p.exact && some)
       r.error({}, "`exact` leaves no room for eta, rtol or atol_rms", "keep one of the two");
-    if (!p.exact && !some)
+    if (!p.ranks.empty() || !p.values.empty())
+      ranking(t, p, some, r);
+    else if (!p.exact && !some)
       r.error({}, fmt::format("the tolerance of `{}` allows nothing", name),
               "give `eta`, or \"exact\": true for a bit-exact output");
     if (p.eta_one_signed_sqrt_k > 0 && p.reduction.empty())
       r.error({}, "`eta_one_signed_sqrt_k` needs `reduction`, the reduction length K");
-    if (t != nullptr && !is_float(t->dtype) && !p.exact)
+    if (t != nullptr && !is_float(t->dtype) && !p.exact && p.ranks.empty())
       r.error({},
               fmt::format("`{}` is {}: rounding errors have no meaning there", name,
                           kw::name(t->dtype)),
@@ -284,6 +292,61 @@ class ExtDecoder {
                      "derive the bound from the dtype with `eta` instead");
     decoding_.unknown_keys(r, tolerance_keys);
     d_.ext.tolerance.insert_or_assign(name, std::move(p));
+  }
+
+  /// `ranks` and `values` of the output `t` (null: reported already).
+  void ranking(const TensorSpec* t, const TolerancePolicy& p, bool some, ObjectReader& r) {
+    if (p.ranks.empty())
+      return r.error("values", "`values` belongs to `ranks`",
+                     "name the input whose greatest elements the output has the places of");
+    if (p.exact || some)
+      r.error({}, "`ranks` leaves no room for exact, eta, rtol or atol_rms",
+              "equal elements may be in any order, and everything else is exact: keep `ranks` "
+              "alone");
+    const TensorSpec* x = find(d_.inputs, p.ranks, "input", r.pointer("ranks"));
+    if (t == nullptr || x == nullptr)
+      return;
+    if (is_float(t->dtype) || t->dtype == DType::boolean || t->is_scalar() || t->shape->empty())
+      r.error("ranks",
+              fmt::format("`{}` cannot hold places: they are whole numbers in at least "
+                          "one axis",
+                          t->name),
+              "declare it as int32 or int64, with the same axes as the input but for the last");
+    else if (!is_float(x->dtype) || x->is_scalar() || !same_rows(*x, *t))
+      r.error("ranks",
+              fmt::format("`{}` cannot rank `{}`: that must be a floating-point tensor with the "
+                          "same axes but for the last",
+                          t->name, x->name));
+    if (p.values.empty())
+      return;
+    const TensorSpec* v = find(d_.outputs, p.values, "output", r.pointer("values"));
+    if (v != nullptr && (v->shape != t->shape || v->dtype != x->dtype))
+      r.error("values",
+              fmt::format("`{}` must have the shape of `{}` and the type of `{}`", v->name, t->name,
+                          x->name),
+              "it holds the elements at these places");
+  }
+  static bool same_rows(const TensorSpec& a, const TensorSpec& b) {
+    return a.shape->size() == b.shape->size() &&
+           std::equal(a.shape->begin(), a.shape->end() - (a.shape->empty() ? 0 : 1),
+                      b.shape->begin());
+  }
+  /// The class `near_ties` and outputs that rank belong together.
+  void near_ties(const std::string& pointer) {
+    for (const auto& [name, rule] : d_.ext.inputs) {
+      const bool ranked = std::ranges::any_of(
+          d_.ext.tolerance, [&](const auto& of) { return of.second.ranks == name; });
+      const bool listed =
+          std::ranges::find(rule.classes, kw::name(InputClass::near_ties)) != rule.classes.end();
+      const std::string at = pointer_to(pointer_to(pointer, name), "classes");
+      if (listed && !ranked)
+        decoding_.error(at, fmt::format("no output ranks `{}`, so it has no `near_ties`", name),
+                        "say which does with x_kernwright.tolerance.<output>.ranks");
+      if (ranked && !listed && !rule.classes.empty())
+        decoding_.warn(at,
+                       fmt::format("`{}` is ranked, but its classes leave out `near_ties`", name),
+                       "without it a kernel that compares fewer bits is found by luck only");
+    }
   }
 
   Decoding& decoding_;

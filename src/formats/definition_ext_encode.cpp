@@ -57,6 +57,8 @@ Json from_record(const KernwrightExt& e) {
     put(t, "rtol", p.rtol);
     put(t, "atol_rms", p.atol_rms);
     put(t, "exact", p.exact);
+    put(t, "ranks", p.ranks);
+    put(t, "values", p.values);
   }
   put(j, "templates", e.templates);
   return j;

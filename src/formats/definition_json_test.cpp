@@ -176,6 +176,59 @@ TEST(DefinitionExt, IsValidated) {
   EXPECT_THAT(issues_with("\"flops\"", "\"version\": 2, \"flops\""), HasSubstr("newer Kernwright"));
 }
 
+/// `y` holds places of `x`, `v` the elements there; `policy` is the tolerance of `y`.
+std::string ranking_text(const std::string& policy, const std::string& y = "int32",
+                         const std::string& classes = R"("normal", "near_ties")",
+                         const std::string& shape = R"("rows", "k")") {
+  return R"({"name": "d", "op_type": "topk",
+  "axes": {"rows": {"type": "var"}, "n": {"type": "var"}, "k": {"value": 8}},
+  "inputs": {"x": {"shape": ["rows", "n"], "dtype": "float32"}, "s": {"shape": null, "dtype": "int32"}},
+  "outputs": {"v": {"shape": ["rows", "k"], "dtype": "float32"}, "w": {"shape": ["rows"], "dtype": "float32"},
+              "y": {"shape": [)" +
+         shape + R"(], "dtype": ")" + y + R"("}},
+  "reference": "def run(x, s):\n    return x\n",
+  "x_kernwright": {"inputs": {"x": {"classes": [)" +
+         classes + R"(]}}, "tolerance": {"v": {"exact": true}, "w": {"eta": 2}, "y": {)" + policy +
+         R"(}}}})";
+}
+
+TEST(DefinitionExt, RankingsAreReadAndWritten) {
+  Issues issues;
+  auto d = decode_definition(ranking_text(R"("ranks": "x", "values": "v")"), "d.json", issues);
+  ASSERT_TRUE(d) << listing(issues);
+  EXPECT_TRUE(issues.empty()) << listing(issues);
+  EXPECT_EQ(d->ext.tolerance.at("y").ranks, "x");
+  EXPECT_EQ(d->ext.tolerance.at("y").values, "v");
+  d->ext_json.clear(); // written from the record
+  const auto again =
+      decode_definition(encode_definition(*d, SourceForm::by_name), "d.json", issues);
+  ASSERT_TRUE(again) << listing(issues);
+  EXPECT_EQ(again->ext.tolerance.at("y").ranks, "x");
+  EXPECT_EQ(again->ext.tolerance.at("y").values, "v");
+  EXPECT_EQ(issues_of(ranking_text(R"("ranks": "x")", "int64")), "") << "values may be left out";
+}
+
+TEST(DefinitionExt, RankingsThatMeanNothing) {
+  const std::string good = R"("ranks": "x")";
+  EXPECT_THAT(issues_of(ranking_text(R"("ranks": "xx")")), HasSubstr("`xx` is no input"));
+  EXPECT_THAT(issues_of(ranking_text(R"("ranks": "s")")), HasSubstr("cannot rank `s`"));
+  EXPECT_THAT(issues_of(ranking_text(R"("ranks": "x", "exact": true)")),
+              HasSubstr("leaves no room for exact"));
+  EXPECT_THAT(issues_of(ranking_text(R"("ranks": "x", "eta": 1)")), HasSubstr("leaves no room"));
+  EXPECT_THAT(issues_of(ranking_text(R"("values": "v")")), HasSubstr("belongs to `ranks`"));
+  EXPECT_THAT(issues_of(ranking_text(good, "float32")), HasSubstr("cannot hold places"));
+  EXPECT_THAT(issues_of(ranking_text(good, "bool")), HasSubstr("cannot hold places"));
+  EXPECT_THAT(issues_of(ranking_text(good, "int32", R"("near_ties")", R"("n", "k")")),
+              HasSubstr("same axes but for the last"));
+  EXPECT_THAT(issues_of(ranking_text(R"("ranks": "x", "values": "q")")),
+              HasSubstr("`q` is no output"));
+  EXPECT_THAT(issues_of(ranking_text(R"("ranks": "x", "values": "w")")),
+              HasSubstr("`w` must have the shape of `y`"));
+  EXPECT_THAT(issues_of(ranking_text(good, "int32", R"("normal")")),
+              HasSubstr("warning d.json:7:48: `x` is ranked, but its classes leave out"));
+  EXPECT_THAT(issues_of(ranking_text(R"("exact": true)")), HasSubstr("no output ranks `x`"));
+}
+
 TEST(DefinitionExt, MadeInMemoryIsWrittenFromTheRecord) {
   Issues issues;
   auto d = decode_definition(definition_text(), "d.json", issues);

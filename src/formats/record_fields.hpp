@@ -64,6 +64,12 @@ template <class V, Of<Diagnostic> R> void each(V& v, R& r) {
   v("message", r.message);
   v("excerpt", r.excerpt);
 }
+template <class V, Of<RankingEvidence> R> void each(V& v, R& r) {
+  v("rows", r.rows);
+  v("tied", r.tied);
+  v("reordered", r.reordered);
+  v("least_margin", r.least_margin);
+}
 template <class V, Of<WorkloadTrials> R> void each(V& v, R& r) {
   v("uuid", r.uuid);
   v("trials", r.trials);
@@ -72,6 +78,7 @@ template <class V, Of<WorkloadTrials> R> void each(V& v, R& r) {
   v("max_abs_error", r.max_abs_error);
   v("max_rel_error", r.max_rel_error);
   v.unless_absent("max_ulp", r.max_ulp);
+  v.unless_absent("ranking", r.ranking);
 }
 template <class V, Of<SandboxFacility> R> void each(V& v, R& r) {
   v("facility", r.facility);

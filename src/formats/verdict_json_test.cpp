@@ -172,6 +172,20 @@ TEST(VerdictJson, FibCompatHasItsOwnGoldenFile) {
   EXPECT_FALSE(decode_verdict(encode_verdict(full_verdict()))->fib);
 }
 
+TEST(VerdictJson, EvidenceOfRankingsIsWrittenWhereThereIsSome) {
+  Verdict v = full_verdict();
+  EXPECT_EQ(encode_verdict(v).find("ranking"), std::string::npos);
+  v.workloads.push_back({.uuid = "ranked", .ranking = RankingEvidence{100, 7, 3, 1}});
+  const std::string text = encode_verdict(v);
+  EXPECT_NE(text.find("\"ranking\":{\"rows\":100,\"tied\":7,\"reordered\":3,\"least_margin\":1"),
+            std::string::npos)
+      << text;
+  const auto back = decode_verdict(text);
+  ASSERT_TRUE(back) << back.error().text();
+  EXPECT_EQ(encode_verdict(*back), text);
+  EXPECT_FALSE(back->workloads.front().ranking);
+}
+
 TEST(VerdictJson, RoundTrips) {
   const std::string text = encode_probe(full_probe());
   const auto p = decode_probe(text);

@@ -83,6 +83,21 @@ std::vector<InputClass> legal_classes(const DrawSpec& draw, const InputRule* rul
   return chosen;
 }
 
+/// The greatest k of the outputs that rank this input; 0 = none does.
+std::int64_t ranked_places(const Definition& definition, const TensorSpec& spec,
+                           const Bindings& axes) {
+  double most = 0;
+  for (const TensorSpec& output : definition.outputs) {
+    const auto policy = definition.ext.tolerance.find(output.name);
+    if (policy == definition.ext.tolerance.end() || policy->second.ranks != spec.name ||
+        output.is_scalar() || output.shape->empty())
+      continue;
+    if (const auto k = axes.find(output.shape->back()); k != axes.end())
+      most = std::max(most, std::min(k->second, 9e18));
+  }
+  return static_cast<std::int64_t>(most);
+}
+
 Status bind_input(const Definition& definition, const Workload& workload, const TensorSpec& spec,
                   const TensorReader& read_input, BoundWorkload& out) {
   const auto found = definition.ext.inputs.find(spec.name);
@@ -111,6 +126,7 @@ Status bind_input(const Definition& definition, const Workload& workload, const 
   KW_TRY(std::vector<std::int64_t> shape, resolve_shape(spec, out.axes));
   input.bytes = byte_size(spec.dtype, count(shape));
   KW_TRY(input.draw, draw_spec(spec, rule, out.axes, std::move(shape)));
+  input.draw.ranked = ranked_places(definition, spec, out.axes);
   input.classes = legal_classes(input.draw, rule);
   if (given != nullptr && std::holds_alternative<SafetensorsInput>(*given)) {
     KW_TRY(input.fixed,
@@ -145,6 +161,40 @@ Status bind_output(const Definition& definition, const TensorSpec& spec, BoundWo
     output.tolerance = default_tolerance(spec.dtype);
   }
   out.outputs.push_back(std::move(output));
+  return {};
+}
+
+/// Which tensors `ranks` and `values` name. The definition was checked, its numbers were not.
+Status bind_ranking(const Definition& definition, BoundWorkload& out, BoundOutput& places) {
+  const TolerancePolicy& policy = places.tolerance;
+  BoundRanking ranking;
+  const auto input = std::ranges::find(out.inputs, policy.ranks, &BoundInput::name);
+  if (input == out.inputs.end())
+    return fail(ErrorKind::invalid_input,
+                fmt::format("`{}` ranks `{}`, which is no tensor among the inputs of `{}`",
+                            places.name, policy.ranks, definition.name),
+                "correct x_kernwright.tolerance");
+  ranking.input = static_cast<std::size_t>(input - out.inputs.begin());
+  ranking.n = input->draw.shape.empty() ? 1 : input->draw.shape.back();
+  ranking.rows = places.row > 0 ? places.elements / places.row : 0;
+  if (!policy.values.empty()) {
+    const auto values = std::ranges::find(out.outputs, policy.values, &BoundOutput::name);
+    if (values == out.outputs.end() || values->shape != places.shape ||
+        values->dtype != input->draw.dtype)
+      return fail(ErrorKind::invalid_input,
+                  fmt::format("`{}` names `{}` as its values, which is no output of its shape and "
+                              "of the type of `{}`",
+                              places.name, policy.values, policy.ranks),
+                  "correct x_kernwright.tolerance");
+    ranking.values = static_cast<std::size_t>(values - out.outputs.begin());
+  }
+  if (places.row > ranking.n || count(input->draw.shape) != ranking.rows * ranking.n)
+    return fail(ErrorKind::invalid_input,
+                fmt::format("`{}` has {} places in a row, of {} elements of `{}`", places.name,
+                            places.row, ranking.n, policy.ranks),
+                "give the axes other values; a constraint of the definition keeps hidden shapes "
+                "from asking for this");
+  places.ranking = ranking;
   return {};
 }
 
@@ -212,6 +262,9 @@ Result<BoundWorkload> bind_workload(const Definition& definition, const Workload
     KW_CHECK(bind_output(definition, spec, out));
     out.arguments.push_back(argument);
   }
+  for (BoundOutput& output : out.outputs)
+    if (!output.tolerance.ranks.empty())
+      KW_CHECK(bind_ranking(definition, out, output));
   for (const Axis& axis : definition.axes)
     if (axis.is_variable()) {
       Argument argument;

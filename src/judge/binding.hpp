@@ -34,6 +34,13 @@ struct BoundScalar {
   double low = 0, high = 1;
 };
 
+/// An output of places, see TolerancePolicy::ranks.
+struct BoundRanking {
+  std::size_t input = 0;             ///< that is ranked
+  std::optional<std::size_t> values; ///< output with the elements at the places
+  std::int64_t rows = 1, n = 1;      ///< of the input; k is the output's row
+};
+
 struct BoundOutput {
   std::string name;
   DType dtype = DType::float32;
@@ -43,6 +50,7 @@ struct BoundOutput {
   std::size_t bytes = 0;
   TolerancePolicy tolerance;
   double reduction = 0; ///< K, the reduction length (0 = none declared)
+  std::optional<BoundRanking> ranking;
 };
 
 struct BoundWorkload {

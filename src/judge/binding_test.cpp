@@ -243,6 +243,56 @@ TEST(Binding, ShapesThatCannotFitAreRefusedWithoutOverflow) {
               HasSubstr("tensor `x` would have more than"));
 }
 
+/// The places and values of the k greatest of each row of x.
+Definition topk(std::int64_t k = 4) {
+  Definition d;
+  d.name = "topk";
+  d.axes = {{.name = "m", .value = {}}, {.name = "n", .value = 8}, {.name = "k", .value = k}};
+  d.inputs = {{.name = "s", .shape = {}, .dtype = DType::float32},
+              {.name = "b", .shape = {{"n"}}, .dtype = DType::float32},
+              {.name = "x", .shape = {{"m", "n"}}, .dtype = DType::float32}};
+  d.outputs = {{.name = "places", .shape = {{"m", "k"}}, .dtype = DType::int32},
+               {.name = "values", .shape = {{"m", "k"}}, .dtype = DType::float32}};
+  d.ext.tolerance["places"] = {.ranks = "x", .values = "values"};
+  d.ext.tolerance["values"] = {.exact = true};
+  return d;
+}
+
+TEST(Binding, RankingsFindTheirTensors) {
+  const BoundWorkload b = bound(topk(), workload(3));
+  ASSERT_TRUE(b.outputs[0].ranking);
+  EXPECT_EQ(b.outputs[0].ranking->input, 1U) << "scalars are not among the tensors";
+  EXPECT_EQ(b.outputs[0].ranking->values, 1U);
+  EXPECT_EQ(b.outputs[0].ranking->rows, 3);
+  EXPECT_EQ(b.outputs[0].ranking->n, 8);
+  EXPECT_FALSE(b.outputs[1].ranking);
+}
+
+TEST(Binding, OnlyRankedInputsHaveNearTies) {
+  const auto has = [](const BoundInput& in) {
+    return std::ranges::find(in.classes, InputClass::near_ties) != in.classes.end();
+  };
+  Definition d = topk();
+  const BoundWorkload b = bound(d, workload(3));
+  EXPECT_EQ(b.inputs[1].draw.ranked, 4);
+  EXPECT_TRUE(has(b.inputs[1]));
+  EXPECT_EQ(b.inputs[0].draw.ranked, 0);
+  EXPECT_FALSE(has(b.inputs[0]));
+  d.ext.inputs["x"] = {.classes = {"normal"}};
+  EXPECT_FALSE(has(bound(d, workload(3)).inputs[1])) << "the contract decides";
+}
+
+TEST(Binding, RankingsMustFit) {
+  EXPECT_THAT(error_of(topk(9), workload(3)), HasSubstr("9 places in a row, of 8 elements of `x`"));
+  EXPECT_TRUE(bound(topk(8), workload(3)).outputs[0].ranking);
+  Definition d = topk();
+  d.ext.tolerance["places"].ranks = "s";
+  EXPECT_THAT(error_of(d, workload(3)), HasSubstr("ranks `s`, which is no tensor"));
+  d = topk();
+  d.outputs[1].dtype = DType::bfloat16;
+  EXPECT_THAT(error_of(d, workload(3)), HasSubstr("names `values` as its values"));
+}
+
 TEST(Binding, ExpressionsThatFailAreErrors) {
   Definition d = definition();
   d.ext.flops = "2 * q";

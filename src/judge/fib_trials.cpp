@@ -36,8 +36,12 @@ void Judge::note_fib(const BoundWorkload& workload, InputClass input_class,
   const auto began = std::chrono::steady_clock::now();
   std::vector<FibOutput> outputs;
   for (std::size_t o = 0; o < workload.outputs.size(); ++o)
-    outputs.push_back(
-        fib_compare(workload.outputs[o].dtype, report.outputs[o], expected.outputs[o].y, rule));
+    // Upstream compares places one by one; which of equal elements its reference names is its own
+    // affair, so that any right order counts as a match.
+    outputs.push_back(workload.outputs[o].ranking && trials_->right_places(o, report)
+                          ? FibOutput{}
+                          : fib_compare(workload.outputs[o].dtype, report.outputs[o],
+                                        expected.outputs[o].y, rule));
   count_fib(*verdict.fib, workload.workload.uuid, outputs);
   trials_->costs()["fib"] +=
       std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - began).count();

@@ -12,17 +12,6 @@
 namespace kw {
 namespace {
 
-/// The kernel never wrote the first bad element nor at least half of the bad ones: that says more
-/// than where they lie. A poisoned element may be right by chance, so `bad` need not hold them all.
-bool never_written(const BoundOutput& output, std::span<const std::byte> got,
-                   const CompareResult& c, std::uint32_t poison) {
-  const std::size_t pair = byte_size(output.dtype, 2),
-                    packed = pair == 1 ? 2 : 1; // float4: two in a byte
-  const std::size_t size = pair * packed / 2;
-  return holds_poison(got, size, c.first_bad / packed, poison) &&
-         2 * packed * count_poisoned(got, size, poison) >= c.bad;
-}
-
 MismatchPlace place_of(const BoundOutput& output, std::span<const std::byte> got,
                        std::span<const double> want, const CompareResult& c) {
   const WrongPlace& p = *c.place;
@@ -48,6 +37,15 @@ MismatchPlace place_of(const BoundOutput& output, std::span<const std::byte> got
 
 } // namespace
 
+bool never_written(const BoundOutput& output, std::span<const std::byte> got,
+                   std::uint64_t first_bad, std::uint64_t bad, std::uint32_t poison) {
+  const std::size_t pair = byte_size(output.dtype, 2),
+                    packed = pair == 1 ? 2 : 1; // float4: two in a byte
+  const std::size_t size = pair * packed / 2;
+  return holds_poison(got, size, first_bad / packed, poison) &&
+         2 * packed * count_poisoned(got, size, poison) >= bad;
+}
+
 std::vector<std::int64_t> coordinates(std::uint64_t flat, const std::vector<std::int64_t>& shape) {
   std::vector<std::int64_t> at(shape.size());
   for (std::size_t i = shape.size(); i-- > 0;) {
@@ -70,7 +68,8 @@ Mismatch describe_mismatch(const BoundOutput& output, std::span<const std::byte>
   m.at = coordinates(result.first_bad, output.shape);
   m.got = result.got, m.want = result.want, m.bound = result.bound;
   m.bad_elements = result.bad, m.elements = result.elements;
-  m.pattern = never_written(output, got, result, poison) ? "poison left" : result.pattern;
+  m.pattern = never_written(output, got, result.first_bad, result.bad, poison) ? "poison left"
+                                                                               : result.pattern;
   if (result.place && want.size() == result.elements)
     m.place = place_of(output, got, want, result);
   return m;

@@ -18,6 +18,10 @@ namespace kw {
 /// Indices along every axis of the element at a flat index.
 [[nodiscard]] std::vector<std::int64_t> coordinates(std::uint64_t flat,
                                                     const std::vector<std::int64_t>& shape);
+/// The kernel never wrote the first bad element nor at least half of the bad ones: that says more
+/// than where they lie. A poisoned element may be right by chance, so `bad` need not hold them all.
+[[nodiscard]] bool never_written(const BoundOutput& output, std::span<const std::byte> got,
+                                 std::uint64_t first_bad, std::uint64_t bad, std::uint32_t poison);
 /// A number as messages show it: NaN has no sign worth printing.
 [[nodiscard]] std::string figure(double v);
 

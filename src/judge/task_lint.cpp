@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "judge/task_lint.hpp"
 
+#include "judge/ranked.hpp"
 #include "tensor/convert.hpp"
 
 #include <algorithm>
@@ -157,10 +158,20 @@ void Lint::settle(State& state, const std::vector<Bytes>& outputs, const Answer&
 
 void Lint::hold_constant(State& state, const BoundWorkload& workload, const Answer& right) {
   const std::size_t o = state.null.output;
+  const BoundOutput& output = workload.outputs[o];
+  if (output.ranking && output.row > 1) { // any constant is a place that appears twice
+    std::vector<Bytes> outputs = right.stored;
+    fill(output.dtype, right.y[o].empty() ? 0 : right.y[o].front(), outputs[o]);
+    return settle(state, outputs, right);
+  }
   ConstantRange& range = constants_[o];
   const Expected expected = right.expected();
-  range.add(trials_.bound_for(workload.outputs[o], expected.outputs[o], false),
-            workload.outputs[o].dtype, right.y[o], right.magnitude[o]);
+  const Bound bound = trials_.bound_for(output, expected.outputs[o], false);
+  if (output.ranking)
+    range.add(bound, output.dtype,
+              only_answers(workload, o, trials_.staged(output.ranking->input), right.y[o]), {});
+  else
+    range.add(bound, output.dtype, right.y[o], right.magnitude[o]);
   const std::optional<double> least = range.margin();
   state.outcome.fails = !least || *least > lint_.margin;
   state.outcome.margin = least.value_or(lint_.margin);

@@ -224,7 +224,7 @@ Result<CallReport> TrialRunner::call(Arm& arm, bool warm, bool timed) {
 bool TrialRunner::may_sample(double limit) const {
   return workload_->flops > limit && oracle_.project_entry != 0 && oracle_.block_entry != 0 &&
          workload_->outputs.size() == 1 && workload_->outputs[0].dtype != DType::float8_e5m2 &&
-         !workload_->outputs[0].tolerance.exact;
+         !workload_->outputs[0].tolerance.exact && !workload_->outputs[0].ranking;
 }
 
 Result<CallReport> TrialRunner::call_oracle(std::size_t entry, std::vector<Argument> arguments,
@@ -430,8 +430,15 @@ TrialResult TrialRunner::check(const CallReport& report, const Expected& expecte
     result.detail = report.state_detail;
     return result;
   }
+  // First, since it can name both elements of a wrong choice. The values that belong to it are held
+  // against the oracle as well, below.
+  for (std::size_t i = 0; i < workload_->outputs.size(); ++i)
+    if (workload_->outputs[i].ranking && !check_ranked(i, report, expected, result))
+      return result;
   for (std::size_t i = 0; i < workload_->outputs.size(); ++i) {
     const BoundOutput& output = workload_->outputs[i];
+    if (output.ranking)
+      continue;
     Bound bound = bound_for(output, expected.outputs[i], expected.sampled.has_value());
     bound.eta *= slack, bound.rtol *= slack, bound.atol *= slack;
     const CompareResult c =

@@ -13,6 +13,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -37,6 +38,7 @@ struct TrialResult {
   double cpu_ns = 0,
          accounted_ns = 0; ///< CPU time until frozen, and the wall time it was counted over
   double max_eta = 0, max_abs = 0, max_rel = 0;
+  std::optional<RankingEvidence> ranking; ///< of outputs that rank an input
   double strain = 0;          ///< largest error as a share of what was allowed; 0 for exact outputs
   bool worth_recheck = false; ///< the arm died: it must be spawned anew
 };
@@ -76,6 +78,8 @@ class TrialRunner {
   Result<Expected> expect(bool timed);
   /// Compares what an arm returned. `slack` widens every bound: for the task lint alone.
   TrialResult check(const CallReport& report, const Expected& expected, double slack = 1) const;
+  /// Whether an output that ranks an input is right.
+  [[nodiscard]] bool right_places(std::size_t output, const CallReport& report) const;
   /// The bound of one output of the staged workload.
   [[nodiscard]] Bound bound_for(const BoundOutput& output, const Expected::Tensor& expected,
                                 bool magnitudes) const;
@@ -95,6 +99,9 @@ class TrialRunner {
   [[nodiscard]] CompareResult compare_all(const BoundOutput& output, std::span<const std::byte> got,
                                           const Expected::Tensor& expected,
                                           const Bound& bound) const;
+  /// An output that ranks an input; false: it is wrong, and `result` says how.
+  bool check_ranked(std::size_t output, const CallReport& report, const Expected& expected,
+                    TrialResult& result) const;
   Result<Expected> expect_sampled();
   [[nodiscard]] bool may_sample(double limit) const;
   Result<CallReport> call_oracle(std::size_t entry, std::vector<Argument> arguments,

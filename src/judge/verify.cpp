@@ -5,6 +5,7 @@
 #include "judge/fib_compat.hpp"
 #include "judge/hidden_shapes.hpp"
 #include "judge/judge.hpp"
+#include "judge/ranked.hpp"
 #include "judge/strains.hpp"
 
 #include "stats/trials.hpp"
@@ -93,6 +94,18 @@ void note_ulp(const BoundWorkload& workload, const CallReport& report, const Exp
 constexpr std::uint64_t trials_per_hidden_shape = 3;
 /// Mined trials go to this many places: (workload, input class) pairs.
 constexpr std::size_t most_mined_places = 8;
+/// Workloads with rows to mine: those where an output ranks an input.
+std::vector<std::size_t> with_near_ties(const std::vector<BoundWorkload>& workloads,
+                                        const std::vector<std::size_t>& order) {
+  std::vector<std::size_t> out;
+  for (const std::size_t i : order) {
+    const std::vector<InputClass> classes = classes_of(workloads[i]);
+    if (std::find(classes.begin(), classes.end(), InputClass::near_ties) != classes.end())
+      out.push_back(i);
+  }
+  return out;
+}
+
 /// An error that used more of its bound than this asks for a closer look.
 constexpr double strained = 0.5;
 
@@ -119,6 +132,7 @@ Result<TrialResult> Judge::verify_one(Subject& subject, const BoundWorkload& wor
   tally.max_eta = std::max(tally.max_eta, result.max_eta);
   tally.max_abs_error = std::max(tally.max_abs_error, result.max_abs);
   tally.max_rel_error = std::max(tally.max_rel_error, result.max_rel);
+  add(tally.ranking, result.ranking);
   if (!result.ok) {
     ++tally.failures;
     reject(verdict, result);
@@ -209,7 +223,9 @@ Status Judge::run_gate(Subject& subject, const std::string& gate, Verdict& verdi
   const std::vector<std::uint64_t> share =
       size.each ? std::vector<std::uint64_t>(order.size(), size.trials)
                 : allocate_trials(size.trials, weights);
-  const std::uint64_t total = std::accumulate(share.begin(), share.end(), size.mined);
+  const std::vector<std::size_t> ranked = with_near_ties(workloads_, order);
+  const std::uint64_t least_mined = std::max(size.mined, ranked.empty() ? 0 : size.mined_ranked);
+  const std::uint64_t total = std::accumulate(share.begin(), share.end(), least_mined);
 
   verdict.workloads.clear();
   // Only what this gate visits, in the definition's order: a replay visits the same.
@@ -253,10 +269,13 @@ Status Judge::run_gate(Subject& subject, const std::string& gate, Verdict& verdi
   }
   const std::vector<Strains::Place> hardest = strains.greatest(most_mined_places);
   const std::uint64_t mined =
-      std::max(size.mined, hardest.front().strain > strained ? size.mined_strained : 0);
+      std::max(least_mined, hardest.front().strain > strained ? size.mined_strained : 0);
   for (std::uint64_t t = 0; t < mined; ++t) {
+    // A ranking has no error that could come near to a bound; its inputs have near-ties.
     const Strains::Place& at = hardest[t % hardest.size()];
-    KW_TRY(const bool ok, one(at.workload, at.input_class, false));
+    KW_TRY(const bool ok, ranked.empty()
+                              ? one(at.workload, at.input_class, false)
+                              : one(ranked[t % ranked.size()], InputClass::near_ties, false));
     if (!ok)
       return {};
   }
@@ -265,6 +284,8 @@ Status Judge::run_gate(Subject& subject, const std::string& gate, Verdict& verdi
     if (!ok)
       return {};
   }
+  if (std::string ranking = ranking_sentence(verdict.workloads); !ranking.empty())
+    verdict.correctness.details.push_back(std::move(ranking));
   verdict.correctness.outcome = Outcome::pass;
   verdict.failure_rate_bound = size.evidence ? failure_rate_bound(verdict.trials, 0.95) : 1;
   verdict.correctness.summary =

@@ -54,6 +54,10 @@ struct TolerancePolicy {
   double rtol = 0;
   double atol_rms = 0;
   bool exact = false; ///< bit-exact (integers)
+  /// The output has, per row, the places of the k greatest elements of this input, in descending
+  /// order; where elements are equal any order is right. "" = it has not.
+  std::string ranks;
+  std::string values; ///< with `ranks`: the output with the elements at these places, may be ""
 };
 
 /// The trusted high-precision reference. C++: a source compiled at run time, fp64 outputs.

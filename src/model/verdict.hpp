@@ -99,6 +99,14 @@ struct SanitizedRun {
   double build_ms = 0, run_ms = 0;
 };
 
+/// How hard the rows of a ranked input were that a candidate got right.
+struct RankingEvidence {
+  std::uint64_t rows = 0;
+  std::uint64_t tied = 0;      ///< the k-th element equals the next: several answers are right
+  std::uint64_t reordered = 0; ///< answered in another right order than the oracle's
+  double least_margin = 0; ///< of the rows not tied: from the k-th to the next, in ulps; 0: none
+};
+
 /// Trials of one workload within a campaign.
 struct WorkloadTrials {
   std::string uuid;
@@ -108,6 +116,7 @@ struct WorkloadTrials {
   /// Greatest distance in numbers of the output type, of the first clean trial; empty where no
   /// output is a float, or only samples were compared.
   std::optional<double> max_ulp = std::nullopt;
+  std::optional<RankingEvidence> ranking; ///< empty: no output ranks an input
 };
 
 /// One arm of a paired comparison, per workload. Times in nanoseconds per call.

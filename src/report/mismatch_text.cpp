@@ -2,6 +2,7 @@
 #include "report/units.hpp"
 #include "report/verdict_text.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <fmt/format.h>
@@ -21,7 +22,21 @@ std::string mismatch_sentence(const Mismatch& m) {
   return out;
 }
 
+namespace {
+
+/// Patterns of an output of places: there may be other right answers than `want`.
+bool is_ranking(const Mismatch& m) {
+  static constexpr std::array patterns = {"out of range", "repeated", "other value", "order",
+                                          "not the greatest"};
+  return std::find(patterns.begin(), patterns.end(), m.pattern) != patterns.end();
+}
+
+} // namespace
+
 std::string mismatch_figures(const Mismatch& m) {
+  if (is_ranking(m))
+    return fmt::format("got place {}; with equal elements in order of place it would be {}",
+                       value_text(m.got), value_text(m.want));
   std::string out = fmt::format("got {}, should be {}", value_text(m.got), value_text(m.want));
   const double off = std::abs(m.got - m.want);
   if (!std::isfinite(off))
@@ -100,6 +115,14 @@ std::string mismatch_hint(const Mismatch& m) {
                           "never wrote them"},
       Hint{"non-finite", "NaN or infinity where the reference is finite, or the other way round: "
                          "an overflow before the scaling?"},
+      Hint{"out of range", "places count from 0 within their row"},
+      Hint{"repeated", "a place was taken twice: mark places as taken, not values, since elements "
+                       "may be equal"},
+      Hint{"other value", "value and place do not belong together: are they moved in one step?"},
+      Hint{"order", "the greatest comes first; what a partial selection finds must still be "
+                    "sorted"},
+      Hint{"not the greatest", "a greater element was left out: does the key keep all bits of the "
+                               "element, and does the loop reach the end of the row?"},
   };
   for (const Hint& hint : hints)
     if (m.pattern == hint.pattern)

@@ -151,6 +151,13 @@ TEST(Mismatch, SentencesReadWell) {
     m.pattern = pattern;
     EXPECT_NE(mismatch_hint(m), "") << pattern;
   }
+  for (const char* pattern :
+       {"out of range", "repeated", "other value", "order", "not the greatest"}) {
+    m.pattern = pattern, m.got = 17, m.want = 203;
+    EXPECT_NE(mismatch_hint(m), "") << pattern;
+    EXPECT_EQ(mismatch_figures(m),
+              "got place 17; with equal elements in order of place it would be 203");
+  }
   m.pattern = "something new";
   EXPECT_EQ(mismatch_hint(m), "");
 }

@@ -17,7 +17,7 @@ Result<GateSize> gate_size(std::string_view gate) {
   if (gate == "gate")
     return GateSize{.trials = 59};
   if (gate == "accept")
-    return GateSize{.trials = 299, .mined_strained = 64, .hidden_shapes = 8};
+    return GateSize{.trials = 299, .mined_strained = 64, .mined_ranked = 64, .hidden_shapes = 8};
   if (gate == "champion")
     return GateSize{.trials = 459, .mined = 64, .hidden_shapes = 8};
   std::uint64_t each = 0;

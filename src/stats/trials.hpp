@@ -17,12 +17,14 @@ struct GateSize {
   std::uint64_t trials = 0;
   std::uint64_t mined = 0;
   std::uint64_t mined_strained = 0; ///< at least so many if an error used half of its bound
+  std::uint64_t mined_ranked = 0;   ///< at least so many if an output ranks an input
   std::uint64_t hidden_shapes = 0;  ///< shapes that no workload lists, three trials each
   bool each = false;                ///< `trials` for every workload instead of all together
   bool evidence = true;             ///< smoke only guides; it proves nothing worth printing
 };
 /// "smoke" 5, "gate" 59 (p < 5 % at 95 %), "accept" 299 (p < 1 %), "champion" 459 (p < 1 % at 99 %)
-/// plus 64 mined; "500 each" stands for that many on every workload.
+/// plus 64 mined (accept: where an error is strained, and where an input is ranked); "500 each"
+/// stands for that many on every workload.
 Result<GateSize> gate_size(std::string_view gate);
 
 /// Upper bound of the failure rate after `clean` trials without a failure: 1 - (1-c)^(1/n); 1 for

@@ -16,6 +16,9 @@ TEST(Gates, SizesProveWhatTheyClaim) {
   EXPECT_EQ(gate_size("accept")->trials, trials_needed(0.01));
   EXPECT_EQ(gate_size("champion")->trials, trials_needed(0.01, 0.99));
   EXPECT_EQ(gate_size("champion")->mined, 64U);
+  EXPECT_EQ(gate_size("accept")->mined, 0U);
+  EXPECT_EQ(gate_size("accept")->mined_ranked, 64U);
+  EXPECT_EQ(gate_size("gate")->mined_ranked, 0U);
   EXPECT_EQ(gate_size("500 each")->trials, 500U);
   EXPECT_TRUE(gate_size("500 each")->each);
   EXPECT_FALSE(gate_size("0 each"));

@@ -84,7 +84,7 @@ void unbounded_tile(const DrawPlan& plan, Tile& tile, std::int64_t first, std::s
     });
     from = tile.x.data();
     if (reach.extremes && (plan.cls == InputClass::specials || plan.cls == InputClass::denormals ||
-                           plan.cls == InputClass::max_finite))
+                           plan.cls == InputClass::max_finite || plan.cls == InputClass::near_ties))
       return;
     if (keeps_integers(plan.cls) && factor != 0)
       factor = std::copysign(std::ldexp(1.0F, std::ilogb(factor)), factor);

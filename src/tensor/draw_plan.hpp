@@ -35,6 +35,7 @@ struct DrawPlan {
       at.row_words = row_words(at.row);
       at.tensor_words = tensor_words;
       at.tensor = tensor, at.longest_axis = longest_axis;
+      at.ranked = std::min(spec.ranked, columns);
       const std::size_t length =
           std::min(count - done, static_cast<std::size_t>(columns - at.column));
       body(at, done, length);

@@ -23,6 +23,7 @@
 //   max_finite       the largest number and its halves, quarters, eighths; random sign
 //   ill_conditioned  about 1/8 of the rows, at least one, are `alternating`; the others z
 //   mask_edges       zero but for the first element, the last, both, or none of a row
+//   near_ties        near_ties.cpp; where nothing is ranked: z
 #include "tensor/convert.hpp"
 #include "tensor/pattern.hpp"
 
@@ -275,6 +276,8 @@ void float_pattern(InputClass cls, const Reach& reach, const RowSegment& at,
     return p.ill_conditioned();
   case InputClass::mask_edges:
     return p.mask_edges();
+  case InputClass::near_ties:
+    return at.ranked > 0 ? near_ties_pattern(reach, at, w, x) : p.scaled(1);
   }
 }
 

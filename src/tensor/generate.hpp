@@ -20,10 +20,10 @@ namespace kw {
 using Seed =
     std::array<std::uint8_t, 16>; ///< 128 secret bits; committed before a run, revealed after
 
-/// The input classes of docs/INTEGRITY.md (numbers 1..18 there), rotated over the trials. What each
-/// class means for floats is in float_pattern.cpp, for bounded and integer kinds in
-/// fraction_pattern.cpp. Only `specials` makes infinities and NaN; every other class stays finite
-/// in the storage dtype.
+/// The input classes of docs/numerics.md, rotated over the trials. What each class means for floats
+/// is in float_pattern.cpp (near_ties.cpp), for bounded and integer kinds in fraction_pattern.cpp.
+/// Only `specials` makes NaN, it and `near_ties` infinities; every other class stays finite in the
+/// storage dtype.
 enum class InputClass : std::uint8_t {
   normal,
   uniform,
@@ -43,6 +43,7 @@ enum class InputClass : std::uint8_t {
   max_finite,
   ill_conditioned,
   mask_edges,
+  near_ties, ///< for inputs that an output ranks, and only there
 };
 [[nodiscard]] std::string_view name(InputClass c);
 [[nodiscard]] std::optional<InputClass> input_class_from_name(std::string_view s);
@@ -55,6 +56,7 @@ struct DrawSpec {
   std::string kind = "any"; ///< as InputRule::kind
   double low = 0, high = 1, scale = 1, value = 0;
   std::int64_t limit = 0;
+  std::int64_t ranked = 0; ///< k, if an output has the places of each row's k greatest; 0: none has
 };
 
 /// Fills `out` (byte_size(dtype, elements) bytes). Values are rounded to the storage dtype.

@@ -113,7 +113,7 @@ TEST(Draw, EmptyAndScalarTensors) {
 }
 
 TEST(Classes, NamesRoundTrip) {
-  EXPECT_EQ(all_input_classes().size(), 18U);
+  EXPECT_EQ(all_input_classes().size(), 19U);
   for (const InputClass cls : all_input_classes())
     EXPECT_EQ(input_class_from_name(name(cls)), cls);
   EXPECT_FALSE(input_class_from_name("gaussian"));
@@ -375,6 +375,8 @@ TEST(Draw, BitsAreFrozen) {
   for (const DType dtype : {DType::float32, DType::bfloat16, DType::int32})
     for (const std::string& kind : kinds)
       for (const InputClass cls : all_input_classes()) {
+        if (cls == near_ties) // younger: frozen in near_ties_test.cpp
+          continue;
         const std::vector<std::byte> bytes = bytes_of(spec_of(dtype, {5, 300}, kind), cls, 3, 1);
         all += sha256_hex({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
       }

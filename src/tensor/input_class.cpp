@@ -7,10 +7,11 @@
 namespace kw {
 namespace {
 
-constexpr std::array<std::string_view, 18> class_names{
+constexpr std::array<std::string_view, 19> class_names{
     "normal",     "uniform",   "scale_sweep", "row_scales",     "offset",          "alternating",
     "heavy_tail", "sparse",    "impulse",     "small_integers", "wide_mantissa",   "ties",
-    "sorted",     "denormals", "specials",    "max_finite",     "ill_conditioned", "mask_edges"};
+    "sorted",     "denormals", "specials",    "max_finite",     "ill_conditioned", "mask_edges",
+    "near_ties"};
 
 using enum InputClass;
 
@@ -46,15 +47,24 @@ std::vector<InputClass> applicable_classes(const DrawSpec& spec) {
   if (is_real && spec.kind == "l2_normalized") // scales divide out
     return {normal,  uniform,        offset, alternating, heavy_tail,      sparse,
             impulse, small_integers, ties,   sorted,      ill_conditioned, mask_edges};
-  if (is_real && spec.kind == "normal")
-    return {normal, uniform, scale_sweep,    row_scales, offset, alternating,     heavy_tail,
-            sparse, impulse, small_integers, ties,       sorted, ill_conditioned, mask_edges};
+  // Sixteen bits and more: below that there are hardly any values between which to be near.
+  const bool is_ranked = spec.ranked > 0 && is_real && byte_size(spec.dtype, 1) >= 2;
+  if (is_real && spec.kind == "normal") {
+    std::vector<InputClass> some{
+        normal, uniform, scale_sweep,    row_scales, offset, alternating,     heavy_tail,
+        sparse, impulse, small_integers, ties,       sorted, ill_conditioned, mask_edges};
+    if (is_ranked)
+      some.push_back(near_ties);
+    return some;
+  }
   if (spec.kind != "any" || !is_real) // an interval
     return {uniform, scale_sweep,    row_scales, offset, alternating,     heavy_tail, sparse,
             impulse, small_integers, ties,       sorted, ill_conditioned, mask_edges};
   std::vector<InputClass> all = all_input_classes();
   std::erase(all, specials);
   std::erase(all, max_finite);
+  if (!is_ranked)
+    std::erase(all, near_ties);
   return all;
 }
 

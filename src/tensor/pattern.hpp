@@ -17,6 +17,7 @@ struct RowSegment {
   RandomWords tensor_words{}; ///< random, the same for the whole tensor
   std::uint32_t tensor = 0;
   std::int64_t longest_axis = 1;
+  std::int64_t ranked = 0; ///< as DrawSpec
 };
 
 /// What the kind and the storage dtype leave room for.
@@ -40,6 +41,10 @@ bool keeps_integers(InputClass cls);
 /// Unscaled float values; `z` are standard normals and `w` random words of the same elements.
 void float_pattern(InputClass cls, const Reach& reach, const RowSegment& at,
                    std::span<const float> z, std::span<const std::uint32_t> w, std::span<float> x);
+
+/// `near_ties`, where at.ranked is in [1, columns].
+void near_ties_pattern(const Reach& reach, const RowSegment& at, std::span<const std::uint32_t> w,
+                       std::span<float> x);
 
 /// Position inside a bounded interval in units of 2^-32. `rest` stands for "nothing here".
 /// `words` are overwritten in place.

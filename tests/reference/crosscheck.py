@@ -7,7 +7,8 @@
 The Python reference is run on fp64 copies of the inputs, so that it and the oracle must agree to
 fp64 precision; the baseline must stay within the Definition's own tolerance. Also checks that the
 oracle's `block` and `project` entries agree with the whole. Without PyTorch the first comparison is
-skipped, visibly, and the exit status is 77.
+skipped, visibly, and the exit status is 77. Outputs that rank an input are held against its rows,
+on tied rows as well.
 
     crosscheck.py [--operators DIR] [--compiler g++-12] [--only NAME] [--strict]
 """
@@ -127,6 +128,25 @@ def reference_runs_as_written(path, definition, drawn):
     return list(result) if isinstance(result, tuple) else [result]
 
 
+def places_fault(x, places, values):
+    """Why `places` [rows, k] and `values` are no ranking of x [rows, n]; "" if they are."""
+    rows, n = x.shape
+    k = places.shape[1]
+    places = places.astype(np.int64)
+    if places.min() < 0 or places.max() >= n:
+        return "out of range"
+    if any(len(set(row)) != k for row in places):
+        return "repeated"
+    if not np.array_equal(np.take_along_axis(x, places, 1), values):
+        return "other value"
+    return "" if np.array_equal(-np.sort(-x, axis=1)[:, :k], values) else "not the greatest"
+
+
+def tied(x):
+    """Rows of few different values, zeros of both signs among them."""
+    return np.where(np.round(x) == 0, np.copysign(0, x), np.round(x)).astype(x.dtype)
+
+
 def check(definition, workload, folder, compiler, scratch, failures):
     ext = definition["x_kernwright"]
     variable = {n: SMALL for n, a in definition["axes"].items() if a.get("type") == "var"}
@@ -138,6 +158,20 @@ def check(definition, workload, folder, compiler, scratch, failures):
     tail = [ctypes.c_int64(v) for v in variable.values()]
     shapes = [[axes[a] for a in o["shape"]] for o in definition["outputs"].values()]
     lines = []
+    ranked = {n: t for n, t in ext["tolerance"].items() if "ranks" in t}
+    if ranked and workload.get("tied"):
+        inputs = list(definition["inputs"])
+        for name in {t["ranks"] for t in ranked.values()}:
+            stored, _ = drawn[inputs.index(name)]
+            drawn[inputs.index(name)] = (tied(stored), tied(stored).astype(np.float64))
+
+    def ranking(whose, outputs):
+        """Outputs of one implementation, by name: the ranked ones against their input."""
+        by_name = dict(zip(definition["outputs"], outputs))
+        for name, policy in ranked.items():
+            x = dict(zip(definition["inputs"], (values for _, values in drawn)))[policy["ranks"]]
+            fault = places_fault(x, by_name[name], by_name[policy["values"]])
+            verdict(f"{whose} ranks: {name}", not fault, fault)
 
     def verdict(name, ok, text):
         lines.append(f"  {name:<28} {'ok  ' if ok else 'FAIL'} {text}")
@@ -149,11 +183,16 @@ def check(definition, workload, folder, compiler, scratch, failures):
     size = [np.full(s, np.nan) for s in shapes]
     pairs = [pointer(p) for both in zip(y, size) for p in both]
     getattr(oracle, ext["oracle"]["entry"])(*arguments(drawn), *pairs, *tail)
+    ranking("oracle", y)
     verdict("oracle finite, S > 0", all(np.isfinite(a).all() and (s > 0).all() for a, s in zip(y, size)), "")
 
     if torch is not None:
         path = folder / ext["reference_file"]
-        for name, want, got, s in zip(definition["outputs"], reference_outputs(path, drawn), y, size):
+        references = reference_outputs(path, drawn)
+        ranking("reference", references)
+        for name, want, got, s in zip(definition["outputs"], references, y, size):
+            if name in ranked:
+                continue
             # fp64 rounding, in the oracle's own magnitudes
             error = float((np.abs(want - got) / (2.0**-53 * (np.abs(got) + s))).max())
             verdict(f"reference vs oracle: {name}", want.shape == got.shape and error < 64, f"{error:.2f} x 2^-53 S")
@@ -164,9 +203,15 @@ def check(definition, workload, folder, compiler, scratch, failures):
 
     baseline = compile_source(compiler, folder / ext["baseline"]["source"], constant, scratch / "baseline.so")
     dtypes = [o["dtype"] for o in definition["outputs"].values()]
-    out = [np.zeros(s, np.uint16 if t == "bfloat16" else np.float32) for s, t in zip(shapes, dtypes)]
+    out = [np.zeros(s, np.uint16 if t == "bfloat16" else np.dtype(t)) for s, t in zip(shapes, dtypes)]
     code = getattr(baseline, ext["baseline"]["entry"])(*arguments(drawn), *[pointer(o) for o in out], *tail)
+    ranking("baseline", out)
     for name, dtype, got, want, s in zip(definition["outputs"], dtypes, out, y, size):
+        if name in ranked:
+            continue
+        if ext["tolerance"][name].get("exact"):
+            verdict(f"baseline exact: {name}", code == 0 and np.array_equal(got, want), "")
+            continue
         values = bf16_values(got) if dtype == "bfloat16" else got
         eta = float((np.abs(values - want) / (UNIT[dtype] * np.abs(want) + 2.0**-24 * s)).max())
         limit = ext["tolerance"][name]["eta"]
@@ -220,6 +265,9 @@ def main():
         seen += 1
         with tempfile.TemporaryDirectory() as scratch:
             check(definition, workload, path.parent, options.compiler, pathlib.Path(scratch), failures)
+        if any("ranks" in t for t in definition["x_kernwright"]["tolerance"].values()):
+            with tempfile.TemporaryDirectory() as scratch:
+                check(definition, {**workload, "tied": True}, path.parent, options.compiler, pathlib.Path(scratch), failures)
     if seen == 0:
         failures.append(f"no definitions under {options.operators}")
     print(f"{seen} definitions, {len(failures)} failures" + "".join("\n  " + f for f in failures))
