@@ -112,17 +112,11 @@ class SetChecker {
   void workloads_of(const std::string& name, const std::vector<Workload>& workloads) {
     const Definition* d =
         find(name, workloads.empty() ? "" : workloads.front().where, "a workload");
-    std::map<std::string, std::string> seen;
-    for (const Workload& w : workloads) {
-      const auto [at, fresh] = seen.emplace(w.uuid, w.where);
-      if (!fresh)
-        report(
-            Severity::error, w.where,
-            fmt::format("the workload uuid `{}` of `{}` is taken at {}", w.uuid, name, at->second),
-            "give each workload its own");
+    for (Issue& repeated : repeated_uuids(name, workloads))
+      issues_.push_back(std::move(repeated));
+    for (const Workload& w : workloads)
       if (d != nullptr)
         workload(*d, w);
-    }
   }
 
   void workload(const Definition& d, const Workload& w) {
@@ -313,6 +307,19 @@ class SetChecker {
 };
 
 } // namespace
+
+Issues repeated_uuids(const std::string& definition, const std::vector<Workload>& workloads) {
+  Issues out;
+  std::map<std::string, std::string> seen;
+  for (const Workload& w : workloads)
+    if (const auto [at, fresh] = seen.emplace(w.uuid, w.where); !fresh)
+      out.push_back(
+          {Severity::error, Error{ErrorKind::invalid_input,
+                                  fmt::format("the workload uuid `{}` of `{}` is taken at {}",
+                                              w.uuid, definition, at->second),
+                                  "give each workload its own", w.where}});
+  return out;
+}
 
 Issues check_set(const TraceSet& set) {
   return SetChecker(set).run();

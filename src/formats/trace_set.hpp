@@ -9,6 +9,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace kw {
 
@@ -33,6 +34,9 @@ Result<Loaded> load_any(const std::string& path);
 /// expressions that must have a value, and what upstream accepts in the schema but fails on at run
 /// time.
 Issues check_set(const TraceSet& set);
+
+/// The workloads of `definition` whose uuid an earlier one of them has.
+Issues repeated_uuids(const std::string& definition, const std::vector<Workload>& workloads);
 
 /// True for the text that git-LFS leaves in place of a file that was not pulled.
 [[nodiscard]] bool is_lfs_pointer(std::string_view head);

@@ -94,6 +94,9 @@ void note_ulp(const BoundWorkload& workload, const CallReport& report, const Exp
 constexpr std::uint64_t trials_per_hidden_shape = 3;
 /// Mined trials go to this many places: (workload, input class) pairs.
 constexpr std::size_t most_mined_places = 8;
+/// An error that used more of its bound than this asks for a closer look.
+constexpr double strained = 0.5;
+
 /// Workloads with rows to mine: those where an output ranks an input.
 std::vector<std::size_t> with_near_ties(const std::vector<BoundWorkload>& workloads,
                                         const std::vector<std::size_t>& order) {
@@ -105,9 +108,6 @@ std::vector<std::size_t> with_near_ties(const std::vector<BoundWorkload>& worklo
   }
   return out;
 }
-
-/// An error that used more of its bound than this asks for a closer look.
-constexpr double strained = 0.5;
 
 } // namespace
 

@@ -80,8 +80,8 @@ Result<bool> Judge::weigh_precision(Subject& subject, Verdict& verdict) {
                          .poison = static_cast<std::uint32_t>(next_trial_)};
       ++next_trial_;
       KW_CHECK(trials_->stage(workload, key));
-      KW_TRY(const CallReport ours, trials_->call(*subject.arm, warm, false));
-      KW_TRY(const CallReport theirs, trials_->call(*yardstick.arm, warm, false));
+      KW_TRY(const CallReport ours, trials_->call(*subject.arm, warm));
+      KW_TRY(const CallReport theirs, trials_->call(*yardstick.arm, warm));
       KW_TRY(const Expected expected, trials_->expect(false));
       if (const TrialResult result = trials_->check(ours, expected); !result.ok) {
         ++verdict.trials;

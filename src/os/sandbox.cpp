@@ -42,6 +42,13 @@ Result<PreparedSandbox> PreparedSandbox::prepare(const CompileSandbox& spec) {
   return sandbox;
 }
 
+int close_files_and_calls(const UniqueFd& ruleset, const SeccompProgram& filter) noexcept {
+  if (ruleset.valid())
+    if (const int error = restrict_with_landlock(ruleset.get()); error != 0)
+      return error;
+  return filter.empty() ? 0 : install_seccomp(filter, false);
+}
+
 int PreparedSandbox::close() const noexcept {
   for (const auto& [resource, limit] :
        {ResourceLimit{RLIMIT_CPU, spec_.cpu_seconds},
@@ -50,13 +57,7 @@ int PreparedSandbox::close() const noexcept {
         ResourceLimit{RLIMIT_NOFILE, spec_.open_files}, ResourceLimit{RLIMIT_CORE, 0}})
     if (const int error = limit_resource(resource, limit); error != 0)
       return error;
-  if (ruleset_.valid())
-    if (const int error = restrict_with_landlock(ruleset_.get()); error != 0)
-      return error;
-  if (!filter_.empty())
-    if (const int error = install_seccomp(filter_, false); error != 0)
-      return error;
-  return 0;
+  return close_files_and_calls(ruleset_, filter_);
 }
 
 ChildHook PreparedSandbox::hook() const {

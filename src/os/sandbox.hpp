@@ -30,6 +30,10 @@ struct CompileSandbox {
   SandboxDenials deny;
 };
 
+/// Landlock, then the filter, for the calling process; either may be absent. Returns 0 or an errno
+/// value; async-signal-safe.
+int close_files_and_calls(const UniqueFd& ruleset, const SeccompProgram& filter) noexcept;
+
 /// Everything prepared in the parent; closing it in the child is system calls only.
 ///   KW_TRY(auto sandbox, PreparedSandbox::prepare(spec)); child.prepare = sandbox.hook();
 class PreparedSandbox {

@@ -66,13 +66,7 @@ int PreparedSideSandbox::close() const noexcept {
   std::array<__user_cap_data_struct, _LINUX_CAPABILITY_U32S_3> none{};
   if (::syscall(SYS_capset, &header, none.data()) != 0)
     return errno;
-  if (ruleset_.valid())
-    if (const int error = restrict_with_landlock(ruleset_.get()); error != 0)
-      return error;
-  if (!filter_.empty())
-    if (const int error = install_seccomp(filter_, false); error != 0)
-      return error;
-  return 0;
+  return close_files_and_calls(ruleset_, filter_);
 }
 
 ChildHook PreparedSideSandbox::hook() const {

@@ -117,13 +117,7 @@ Result<Task> find_task(const Workspace& workspace, const std::string& definition
   if (const auto w = set.workloads.find(found->name); w != set.workloads.end())
     task.workloads = w->second;
   // Everything that is said of a workload names it by its uuid.
-  for (auto w = task.workloads.begin(); w != task.workloads.end(); ++w)
-    if (const auto first = std::find_if(task.workloads.begin(), w,
-                                        [&](const Workload& o) { return o.uuid == w->uuid; });
-        first != w)
-      return fail(ErrorKind::invalid_input,
-                  fmt::format("the workload uuid `{}` is taken at {}", w->uuid, first->where),
-                  "give each workload its own", w->where);
+  KW_CHECK(first_error(repeated_uuids(found->name, task.workloads)));
   return task;
 }
 

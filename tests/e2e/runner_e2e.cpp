@@ -2,6 +2,7 @@
 // What a call does and what it notices.
 #include "runner_fixture.hpp"
 
+#include <atomic>
 #include <csignal>
 #include <thread>
 
@@ -304,9 +305,27 @@ TEST(Spawn, TwoArmsShareTheInputsOnly) {
     EXPECT_EQ(b.call(call).value().end, CallEnd::returned);
   }
   EXPECT_NE(a.pid(), b.pid());
-  EXPECT_EQ(a.call(call).value().delay_ns, 0); // not asked for
-  call.measure_delay = true;
-  EXPECT_GE(a.call(call).value().delay_ns, 0);
+}
+
+TEST(Call, WaitingForACpuIsMeasuredWhereItIsAskedFor) {
+  if (::access("/proc/self/schedstat", R_OK) != 0)
+    GTEST_SKIP() << "this kernel keeps no account of waiting";
+  OneKernel k{build("long", "API int f(const float*, float* y, i64) { for (volatile i64 i = 0; i < "
+                            "100000000; i = i + 1) {} y[0] = 1; return 0; }")};
+  std::atomic<bool> stop{false};
+  std::vector<std::thread> neighbours; // more than there are CPUs
+  for (unsigned i = 0; i <= std::thread::hardware_concurrency(); ++i)
+    neighbours.emplace_back([&stop] {
+      while (!stop.load(std::memory_order_relaxed)) {
+      }
+    });
+  EXPECT_EQ(k.call().delay_ns, 0);
+  k.invocation.measure_delay = true;
+  const CallReport r = k.call();
+  stop = true;
+  for (std::thread& t : neighbours)
+    t.join();
+  EXPECT_GT(r.delay_ns, 1e7) << "of " << r.ns;
 }
 
 TEST(Spawn, ASessionMayMoveToAnotherThread) {
