@@ -26,7 +26,8 @@ const std::vector<std::string> tolerance_keys{"eta",       "eta_one_signed_sqrt_
                                               "reduction", "accumulate",
                                               "rtol",      "atol_rms",
                                               "exact",     "ranks",
-                                              "values"};
+                                              "values",    "samples",
+                                              "top_p",     "seed"};
 const std::vector<std::string> kinds{"any",      "normal",   "uniform", "l2_normalized",
                                      "positive", "constant", "indices", "positions"};
 
@@ -265,6 +266,9 @@ class ExtDecoder {
     p.reduction = expression(r, "reduction");
     p.ranks = r.string_or("ranks", "");
     p.values = r.string_or("values", "");
+    p.samples = r.string_or("samples", "");
+    p.top_p = r.number_or("top_p", 1);
+    p.seed = r.string_or("seed", "");
     const std::string accumulate = r.string_or("accumulate", "float32");
     if (const auto dtype = dtype_from_name(accumulate); dtype && is_float(*dtype))
       p.accumulate = *dtype;
@@ -276,12 +280,14 @@ class ExtDecoder {
       r.error({}, "`exact` leaves no room for eta, rtol or atol_rms", "keep one of the two");
     if (!p.ranks.empty() || !p.values.empty())
       ranking(t, p, some, r);
+    else if (!p.samples.empty() || p.top_p != 1 || !p.seed.empty())
+      sampling(t, p, some, r);
     else if (!p.exact && !some)
       r.error({}, fmt::format("the tolerance of `{}` allows nothing", name),
               "give `eta`, or \"exact\": true for a bit-exact output");
     if (p.eta_one_signed_sqrt_k > 0 && p.reduction.empty())
       r.error({}, "`eta_one_signed_sqrt_k` needs `reduction`, the reduction length K");
-    if (t != nullptr && !is_float(t->dtype) && !p.exact && p.ranks.empty())
+    if (t != nullptr && !is_float(t->dtype) && !p.exact && p.ranks.empty() && p.samples.empty())
       r.error({},
               fmt::format("`{}` is {}: rounding errors have no meaning there", name,
                           kw::name(t->dtype)),
@@ -325,6 +331,36 @@ class ExtDecoder {
               fmt::format("`{}` must have the shape of `{}` and the type of `{}`", v->name, t->name,
                           x->name),
               "it holds the elements at these places");
+  }
+  /// `samples`, `top_p` and `seed` of the output `t` (null: reported already).
+  void sampling(const TensorSpec* t, const TolerancePolicy& p, bool some, ObjectReader& r) {
+    if (p.samples.empty())
+      return r.error({}, "`top_p` and `seed` belong to `samples`",
+                     "name the input whose softmax the output is drawn from");
+    if (p.exact || some)
+      r.error({}, "`samples` leaves no room for exact, eta, rtol or atol_rms",
+              "draws are held against their probabilities: keep `samples` and `top_p` alone");
+    if (!(p.top_p > 0 && p.top_p <= 1))
+      r.error("top_p", fmt::format("top_p {} is no share of the mass", p.top_p),
+              "give a number above 0 and at most 1");
+    const TensorSpec* seed = find(d_.inputs, p.seed, "input", r.pointer("seed"));
+    if (seed != nullptr && (is_float(seed->dtype) || seed->is_scalar()))
+      r.error("seed", fmt::format("`{}` is no seed: that must be a tensor of integers", seed->name),
+              "declare it as int64 with the shape [] for one seed, or with one for every row");
+    const TensorSpec* x = find(d_.inputs, p.samples, "input", r.pointer("samples"));
+    if (t == nullptr || x == nullptr)
+      return;
+    if (is_float(t->dtype) || t->dtype == DType::boolean || t->is_scalar())
+      r.error("samples",
+              fmt::format("`{}` cannot hold places: they are whole numbers, one to a row", t->name),
+              "declare it as int32 or int64, with the axes of the input but for the last");
+    else if (!is_float(x->dtype) || x->is_scalar() || x->shape->empty() ||
+             !std::equal(x->shape->begin(), x->shape->end() - 1, t->shape->begin(),
+                         t->shape->end()))
+      r.error("samples",
+              fmt::format("`{}` cannot be drawn from `{}`: that must be a floating-point tensor "
+                          "with one axis more",
+                          t->name, x->name));
   }
   static bool same_rows(const TensorSpec& a, const TensorSpec& b) {
     return a.shape->size() == b.shape->size() &&

@@ -59,6 +59,10 @@ Json from_record(const KernwrightExt& e) {
     put(t, "exact", p.exact);
     put(t, "ranks", p.ranks);
     put(t, "values", p.values);
+    put(t, "samples", p.samples);
+    if (p.top_p != 1)
+      t["top_p"] = p.top_p;
+    put(t, "seed", p.seed);
   }
   put(j, "templates", e.templates);
   return j;

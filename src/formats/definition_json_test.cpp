@@ -229,6 +229,53 @@ TEST(DefinitionExt, RankingsThatMeanNothing) {
   EXPECT_THAT(issues_of(ranking_text(R"("exact": true)")), HasSubstr("no output ranks `x`"));
 }
 
+std::string sampling_text(const std::string& policy, const std::string& token = "int32",
+                          const std::string& seed = R"([], "dtype": "int64")",
+                          const std::string& shape = R"("rows")") {
+  return R"({"name": "d", "op_type": "sampling",
+  "axes": {"rows": {"type": "var"}, "n": {"type": "var"}},
+  "inputs": {"x": {"shape": ["rows", "n"], "dtype": "float32"}, "s": {"shape": )" +
+         seed + R"(}},
+  "outputs": {"y": {"shape": [)" +
+         shape + R"(], "dtype": ")" + token + R"("}},
+  "reference": "def run(x, s):\n    return x\n",
+  "x_kernwright": {"tolerance": {"y": {)" +
+         policy + R"(}}}})";
+}
+
+TEST(DefinitionExt, SamplingIsReadAndWritten) {
+  Issues issues;
+  auto d = decode_definition(sampling_text(R"("samples": "x", "top_p": 0.75, "seed": "s")"),
+                             "d.json", issues);
+  ASSERT_TRUE(d) << listing(issues);
+  EXPECT_TRUE(issues.empty()) << listing(issues);
+  d->ext_json.clear(); // written from the record
+  const auto again =
+      decode_definition(encode_definition(*d, SourceForm::by_name), "d.json", issues);
+  ASSERT_TRUE(again) << listing(issues);
+  const TolerancePolicy& p = again->ext.tolerance.at("y");
+  EXPECT_EQ(p.samples, "x");
+  EXPECT_EQ(p.top_p, 0.75);
+  EXPECT_EQ(p.seed, "s");
+}
+
+TEST(DefinitionExt, SamplingThatMeansNothing) {
+  const std::string good = R"("samples": "x", "seed": "s")";
+  EXPECT_EQ(issues_of(sampling_text(good)), "");
+  EXPECT_THAT(issues_of(sampling_text(R"("samples": "xx", "seed": "s")")),
+              HasSubstr("`xx` is no input"));
+  EXPECT_THAT(issues_of(sampling_text(R"("samples": "x")")), HasSubstr("is no input"));
+  EXPECT_THAT(issues_of(sampling_text(R"("top_p": 0.5)")), HasSubstr("belong to `samples`"));
+  EXPECT_THAT(issues_of(sampling_text(good + R"(, "top_p": 0)")), HasSubstr("no share"));
+  EXPECT_THAT(issues_of(sampling_text(good + R"(, "top_p": 1.5)")), HasSubstr("no share"));
+  EXPECT_THAT(issues_of(sampling_text(good + R"(, "exact": true)")), HasSubstr("leaves no room"));
+  EXPECT_THAT(issues_of(sampling_text(good, "float32")), HasSubstr("cannot hold places"));
+  EXPECT_THAT(issues_of(sampling_text(good, "int32", R"([], "dtype": "float32")")),
+              HasSubstr("`s` is no seed"));
+  EXPECT_THAT(issues_of(sampling_text(good, "int32", R"([], "dtype": "int64")", R"("rows", "n")")),
+              HasSubstr("with one axis more"));
+}
+
 TEST(DefinitionExt, MadeInMemoryIsWrittenFromTheRecord) {
   Issues issues;
   auto d = decode_definition(definition_text(), "d.json", issues);

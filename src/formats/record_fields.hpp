@@ -95,6 +95,24 @@ template <class V, Of<SanitizedRun> R> void each(V& v, R& r) {
   v("build_ms", r.build_ms);
   v("run_ms", r.run_ms);
 }
+template <class V, Of<DrawTest> R> void each(V& v, R& r) {
+  v("name", r.name);
+  v("asked", r.asked);
+  v("p", r.p);
+  v("what", r.what);
+}
+template <class V, Of<DrawEvidence> R> void each(V& v, R& r) {
+  v("draws", r.draws);
+  v("alarm", r.alarm);
+  v("tests", r.tests);
+}
+template <class V, Of<Exercise> R> void each(V& v, R& r) {
+  v("end_aligned", r.end_aligned);
+  v("start_aligned", r.start_aligned);
+  v("shapes", r.shapes);
+  v("ragged", r.ragged);
+  v("hidden", r.hidden);
+}
 template <class V, Of<PrecisionEvidence> R> void each(V& v, R& r) {
   v("word", r.word);
   v("summary", r.summary);
@@ -175,6 +193,8 @@ template <class V, Of<Verdict> R> void each(V& v, R& r) {
   v("mismatch", r.mismatch);
   v("workloads", r.workloads);
   v.unless_empty("sanitized", r.sanitized);
+  v.unless_absent("draws", r.draws);
+  v.unless_absent("exercise", r.exercise);
   v.unless_absent("precision", r.precision);
   v("times", r.times);
   v.unless_absent("fib", r.fib);

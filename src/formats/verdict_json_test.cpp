@@ -143,6 +143,8 @@ TEST(VerdictJson, PrecisionHasItsOwnGoldenFile) {
                                   .baseline_rms = 0.5,
                                   .candidate_max = 7,
                                   .baseline_max = INFINITY};
+  v.exercise =
+      Exercise{.end_aligned = 170, .start_aligned = 169, .shapes = 16, .ragged = 9, .hidden = 8};
   const std::string text = encode_verdict(v);
   EXPECT_EQ(text, stored("verdict_precision.json", text));
   const auto back = decode_verdict(text);

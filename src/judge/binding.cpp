@@ -198,6 +198,35 @@ Status bind_ranking(const Definition& definition, BoundWorkload& out, BoundOutpu
   return {};
 }
 
+Status bind_sampling(const Definition& definition, BoundWorkload& out, BoundOutput& places) {
+  const std::string& logits = places.tolerance.samples;
+  const auto input = std::ranges::find(out.inputs, logits, &BoundInput::name);
+  if (input == out.inputs.end())
+    return fail(ErrorKind::invalid_input,
+                fmt::format("`{}` samples `{}`, which is no tensor among the inputs of `{}`",
+                            places.name, logits, definition.name),
+                "correct x_kernwright.tolerance");
+  const auto seed = std::ranges::find(out.inputs, places.tolerance.seed, &BoundInput::name);
+  if (seed == out.inputs.end())
+    return fail(ErrorKind::invalid_input,
+                fmt::format("`{}` is drawn with the seed `{}`, which is no tensor among the inputs "
+                            "of `{}`",
+                            places.name, places.tolerance.seed, definition.name),
+                "correct x_kernwright.tolerance");
+  BoundSampling sampling;
+  sampling.input = static_cast<std::size_t>(input - out.inputs.begin());
+  sampling.seed = static_cast<std::size_t>(seed - out.inputs.begin());
+  sampling.n = input->draw.shape.empty() ? 1 : input->draw.shape.back();
+  sampling.rows = places.elements;
+  if (sampling.n < 1 || count(input->draw.shape) != sampling.rows * sampling.n)
+    return fail(ErrorKind::invalid_input,
+                fmt::format("`{}` has {} places for {} elements of `{}`", places.name,
+                            places.elements, count(input->draw.shape), logits),
+                "give one place to every row, and every row an element");
+  places.sampling = sampling;
+  return {};
+}
+
 } // namespace
 
 TolerancePolicy default_tolerance(DType dtype) {
@@ -265,6 +294,8 @@ Result<BoundWorkload> bind_workload(const Definition& definition, const Workload
   for (BoundOutput& output : out.outputs)
     if (!output.tolerance.ranks.empty())
       KW_CHECK(bind_ranking(definition, out, output));
+    else if (!output.tolerance.samples.empty())
+      KW_CHECK(bind_sampling(definition, out, output));
   for (const Axis& axis : definition.axes)
     if (axis.is_variable()) {
       Argument argument;

@@ -41,6 +41,13 @@ struct BoundRanking {
   std::int64_t rows = 1, n = 1;      ///< of the input; k is the output's row
 };
 
+/// An output of places drawn at random, see TolerancePolicy::samples.
+struct BoundSampling {
+  std::size_t input = 0; ///< with the logits
+  std::size_t seed = 0;  ///< input that all randomness comes from
+  std::int64_t rows = 1, n = 1;
+};
+
 struct BoundOutput {
   std::string name;
   DType dtype = DType::float32;
@@ -51,6 +58,9 @@ struct BoundOutput {
   TolerancePolicy tolerance;
   double reduction = 0; ///< K, the reduction length (0 = none declared)
   std::optional<BoundRanking> ranking;
+  std::optional<BoundSampling> sampling;
+  /// Several answers are right: it is held against an input, not against the oracle's values.
+  [[nodiscard]] bool has_many_answers() const { return ranking || sampling; }
 };
 
 struct BoundWorkload {

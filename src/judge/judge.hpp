@@ -5,6 +5,7 @@
 
 #include "base/result.hpp"
 #include "judge/binding.hpp"
+#include "judge/drawn.hpp"
 #include "judge/race.hpp"
 #include "judge/trial.hpp"
 #include "model/definition.hpp"
@@ -130,6 +131,16 @@ class Judge {
   /// The candidate beside the Definition's baseline: fills verdict.precision. False when the
   /// candidate failed.
   Result<bool> weigh_precision(Subject& subject, Verdict& verdict);
+  /// A trial's call once more. The first result, or what is wrong with the second.
+  Result<TrialResult> repeat(Subject& subject, const BoundWorkload& workload, TrialKey key,
+                             const TrialResult& first,
+                             const std::vector<std::vector<std::byte>>& saved,
+                             const Expected& expected, Verdict& verdict);
+  /// The same with nothing but another seed, for outputs drawn at random.
+  Result<TrialResult> reseed(Subject& subject, const BoundWorkload& workload, TrialKey key,
+                             const TrialResult& first);
+  /// All draws of a gate against their probabilities: fills verdict.draws, rejects what is off.
+  bool weigh_draws(Verdict& verdict);
   Status run_gate(Subject& subject, const std::string& gate, Verdict& verdict,
                   const std::vector<std::size_t>& only);
   /// Holds a call's outputs against upstream's rule, if its inputs were like upstream's.
@@ -152,6 +163,7 @@ class Judge {
   std::optional<Calibration> calibration_;
   std::optional<TimingEvidence> self_tested_; ///< the last self-test that found the machine fit
   std::chrono::steady_clock::time_point self_tested_at_;
+  DrawTally draws_; ///< of the gate that runs
   std::uint64_t next_trial_ = 0;
 };
 

@@ -136,9 +136,8 @@ PrecisionEvidence weigh(const std::vector<PrecisionPool>& pools, const std::stri
   out.word = most > 1 ? reduced_precision : "AS_BASELINE";
   const std::string where = fmt::format("`{}`, inputs: {}", out.output, out.input_class);
   if (most <= 1)
-    out.summary =
-        fmt::format("as the baseline: error {} of {}'s ({}){}", times(out.ratio), baseline, where,
-                    out.exact_probes > 0 ? ", exact where that one is" : "");
+    out.summary = fmt::format("error {} of {}'s ({}){}", times(out.ratio), baseline, where,
+                              out.exact_probes > 0 ? ", exact where that one is" : "");
   else if (exact(*worst))
     out.summary = fmt::format(
         "{:.3g} % of elements are wrong beyond the last digit where float32 sums are exact in any "

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "judge/task_lint.hpp"
 
+#include "judge/drawn.hpp"
 #include "judge/ranked.hpp"
 #include "tensor/convert.hpp"
 
@@ -31,6 +32,7 @@ struct Answer {
 struct State {
   NullSolution null;
   NullOutcome outcome;
+  DrawTally draws; ///< of outputs drawn at random, where each alone was right
 };
 
 bool replaces_input(NullKind kind) {
@@ -59,6 +61,8 @@ class Lint {
   Status hold(State& state, const BoundWorkload& workload, const Answer& right);
   void hold_constant(State& state, const BoundWorkload& workload, const Answer& right);
   void settle(State& state, const std::vector<Bytes>& outputs, const Answer& right);
+  [[nodiscard]] TrialResult checked(const std::vector<Bytes>& outputs, const Answer& right,
+                                    double slack) const;
   [[nodiscard]] bool passes(const std::vector<Bytes>& outputs, const Answer& right,
                             double slack) const;
   [[nodiscard]] double margin(const std::vector<Bytes>& outputs, const Answer& right) const;
@@ -130,10 +134,15 @@ Result<Answer> Lint::falsified(const BoundWorkload& workload, const NullSolution
   return out;
 }
 
-bool Lint::passes(const std::vector<Bytes>& outputs, const Answer& right, double slack) const {
+TrialResult Lint::checked(const std::vector<Bytes>& outputs, const Answer& right,
+                          double slack) const {
   CallReport report;
   report.outputs.assign(outputs.begin(), outputs.end());
-  return trials_.check(report, right.expected(), slack).ok;
+  return trials_.check(report, right.expected(), slack);
+}
+
+bool Lint::passes(const std::vector<Bytes>& outputs, const Answer& right, double slack) const {
+  return checked(outputs, right, slack).ok;
 }
 
 /// The least widening at which all outputs pass, to within 10 %; 0 for what is right to the last
@@ -150,7 +159,9 @@ double Lint::margin(const std::vector<Bytes>& outputs, const Answer& right) cons
 }
 
 void Lint::settle(State& state, const std::vector<Bytes>& outputs, const Answer& right) {
-  if (!passes(outputs, right, lint_.margin))
+  const TrialResult result = checked(outputs, right, lint_.margin);
+  state.draws.add("", result.draws);
+  if (!result.ok || !draws_fault(state.draws.evidence()).empty())
     state.outcome.fails = true;
   else
     state.outcome.margin = std::max(state.outcome.margin, margin(outputs, right));
@@ -159,7 +170,8 @@ void Lint::settle(State& state, const std::vector<Bytes>& outputs, const Answer&
 void Lint::hold_constant(State& state, const BoundWorkload& workload, const Answer& right) {
   const std::size_t o = state.null.output;
   const BoundOutput& output = workload.outputs[o];
-  if (output.ranking && output.row > 1) { // any constant is a place that appears twice
+  // Any constant is a place that appears twice, or draws that do not vary.
+  if (output.sampling || (output.ranking && output.row > 1)) {
     std::vector<Bytes> outputs = right.stored;
     fill(output.dtype, right.y[o].empty() ? 0 : right.y[o].front(), outputs[o]);
     return settle(state, outputs, right);

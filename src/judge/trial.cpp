@@ -18,6 +18,9 @@ namespace {
 /// Below this many elements a second thread costs more than it saves. Even, for two to a byte.
 constexpr std::int64_t elements_per_thread = 1 << 17;
 
+/// Scalars have the streams from 1000 on.
+constexpr std::size_t reseeded_streams = 2000;
+
 class Stopwatch {
  public:
   explicit Stopwatch(double& sink) : sink_(sink) {}
@@ -157,13 +160,19 @@ Status TrialRunner::stage(const BoundWorkload& workload, const TrialKey& key) {
   input_bytes_.clear();
   for (const BoundInput& input : workload.inputs)
     input_bytes_.push_back(input.bytes);
+  const auto reseeded = [&](std::size_t i) {
+    return key.reseeded && std::ranges::any_of(workload.outputs, [&](const BoundOutput& o) {
+             return o.sampling && o.sampling->seed == i;
+           });
+  };
   KW_TRY(staged_, session_.stage(input_bytes_, key.placement, canary_key(seed_, key.trial)));
   for (std::size_t i = 0; i < staged_.size(); ++i) {
     const BoundInput& input = workload.inputs[i];
     if (!input.fixed.empty())
       std::memcpy(staged_[i].data(), input.fixed.data(), input.fixed.size());
     else
-      draw_input(input, static_cast<std::uint32_t>(i), staged_[i]);
+      draw_input(input, static_cast<std::uint32_t>(i + (reseeded(i) ? reseeded_streams : 0)),
+                 staged_[i]);
   }
   scalars_.clear();
   for (std::size_t i = 0; i < workload.scalars.size(); ++i) {
@@ -224,7 +233,7 @@ Result<CallReport> TrialRunner::call(Arm& arm, bool warm, bool timed) {
 bool TrialRunner::may_sample(double limit) const {
   return workload_->flops > limit && oracle_.project_entry != 0 && oracle_.block_entry != 0 &&
          workload_->outputs.size() == 1 && workload_->outputs[0].dtype != DType::float8_e5m2 &&
-         !workload_->outputs[0].tolerance.exact && !workload_->outputs[0].ranking;
+         !workload_->outputs[0].tolerance.exact && !workload_->outputs[0].has_many_answers();
 }
 
 Result<CallReport> TrialRunner::call_oracle(std::size_t entry, std::vector<Argument> arguments,
@@ -433,11 +442,12 @@ TrialResult TrialRunner::check(const CallReport& report, const Expected& expecte
   // First, since it can name both elements of a wrong choice. The values that belong to it are held
   // against the oracle as well, below.
   for (std::size_t i = 0; i < workload_->outputs.size(); ++i)
-    if (workload_->outputs[i].ranking && !check_ranked(i, report, expected, result))
+    if ((workload_->outputs[i].ranking && !check_ranked(i, report, expected, result)) ||
+        (workload_->outputs[i].sampling && !check_sampling(i, report, result)))
       return result;
   for (std::size_t i = 0; i < workload_->outputs.size(); ++i) {
     const BoundOutput& output = workload_->outputs[i];
-    if (output.ranking)
+    if (output.has_many_answers())
       continue;
     Bound bound = bound_for(output, expected.outputs[i], expected.sampled.has_value());
     bound.eta *= slack, bound.rtol *= slack, bound.atol *= slack;

@@ -10,6 +10,7 @@
 #include "oracle/oracle.hpp"
 #include "runner/session.hpp"
 #include "tensor/generate.hpp"
+#include "tensor/sampling.hpp"
 
 #include <cstdint>
 #include <map>
@@ -26,6 +27,7 @@ struct TrialKey {
   InputClass input_class = InputClass::normal;
   Placement placement = Placement::end_aligned;
   std::uint32_t poison = 0;
+  bool reseeded = false; ///< seeds of outputs drawn at random anew, all else as without
 };
 
 struct TrialResult {
@@ -39,6 +41,7 @@ struct TrialResult {
          accounted_ns = 0; ///< CPU time until frozen, and the wall time it was counted over
   double max_eta = 0, max_abs = 0, max_rel = 0;
   std::optional<RankingEvidence> ranking; ///< of outputs that rank an input
+  std::vector<Draw> draws;                ///< of outputs that are drawn from one
   double strain = 0;          ///< largest error as a share of what was allowed; 0 for exact outputs
   bool worth_recheck = false; ///< the arm died: it must be spawned anew
 };
@@ -80,6 +83,8 @@ class TrialRunner {
   TrialResult check(const CallReport& report, const Expected& expected, double slack = 1) const;
   /// Whether an output that ranks an input is right.
   [[nodiscard]] bool right_places(std::size_t output, const CallReport& report) const;
+  /// What an output holds that is drawn from an input.
+  [[nodiscard]] SamplingResult draws(std::size_t output, const CallReport& report) const;
   /// The bound of one output of the staged workload.
   [[nodiscard]] Bound bound_for(const BoundOutput& output, const Expected::Tensor& expected,
                                 bool magnitudes) const;
@@ -102,6 +107,8 @@ class TrialRunner {
   /// An output that ranks an input; false: it is wrong, and `result` says how.
   bool check_ranked(std::size_t output, const CallReport& report, const Expected& expected,
                     TrialResult& result) const;
+  /// The same for an output that is drawn from an input.
+  bool check_sampling(std::size_t output, const CallReport& report, TrialResult& result) const;
   Result<Expected> expect_sampled();
   [[nodiscard]] bool may_sample(double limit) const;
   Result<CallReport> call_oracle(std::size_t entry, std::vector<Argument> arguments,

@@ -91,6 +91,26 @@ void note_ulp(const BoundWorkload& workload, const CallReport& report, const Exp
                                max_ulp(output.dtype, report.outputs[i], expected.outputs[i].y));
 }
 
+/// A loop over whole vectors or tiles leaves something over.
+bool is_ragged(const BoundWorkload& workload) {
+  return std::any_of(workload.workload.axes.begin(), workload.workload.axes.end(),
+                     [](const auto& axis) { return axis.second % 8 != 0; });
+}
+
+void note_placement(Placement placement, Verdict& verdict) {
+  if (verdict.exercise)
+    ++(placement == Placement::end_aligned ? verdict.exercise->end_aligned
+                                           : verdict.exercise->start_aligned);
+}
+
+void note_shape(const BoundWorkload& workload, Verdict& verdict) {
+  if (!verdict.exercise)
+    return;
+  ++verdict.exercise->shapes;
+  verdict.exercise->ragged += is_ragged(workload) ? 1 : 0;
+  verdict.exercise->hidden += is_hidden_shape(workload.workload.uuid) ? 1 : 0;
+}
+
 constexpr std::uint64_t trials_per_hidden_shape = 3;
 /// Mined trials go to this many places: (workload, input class) pairs.
 constexpr std::size_t most_mined_places = 8;
@@ -129,42 +149,95 @@ Result<TrialResult> Judge::verify_one(Subject& subject, const BoundWorkload& wor
     note_fib(workload, key.input_class, report, expected, verdict);
   ++tally.trials;
   ++verdict.trials;
+  note_placement(key.placement, verdict);
+  if (check_determinism) // the first trial of every shape
+    note_shape(workload, verdict);
   tally.max_eta = std::max(tally.max_eta, result.max_eta);
   tally.max_abs_error = std::max(tally.max_abs_error, result.max_abs);
   tally.max_rel_error = std::max(tally.max_rel_error, result.max_rel);
   add(tally.ranking, result.ranking);
+  draws_.add(workload.workload.uuid, result.draws);
   if (!result.ok) {
     ++tally.failures;
     reject(verdict, result);
   }
-  if (!result.ok || !check_determinism)
+  if (!result.ok)
     return result;
-  note_ulp(workload, report, expected, tally);
-
-  // The same inputs again, differently placed, poisoned and surrounded: not one bit may change.
-  TrialKey again = key;
-  again.poison = key.poison + 1;
-  again.placement =
-      key.placement == Placement::end_aligned ? Placement::start_aligned : Placement::end_aligned;
-  KW_CHECK(trials_->stage(workload, again));
-  KW_TRY(const CallReport repeat, trials_->call(*subject.arm, warm));
-  TrialResult second = trials_->check(repeat, expected);
-  if (!second.ok) {
-    // Wrong, broken or dead this time: that says more than "different".
-  } else if (const std::string difference = first_difference(saved, repeat, workload);
-             !difference.empty() && definition_.ext.threads == 1) {
-    second.ok = false;
-    second.finding = Finding::nondeterminism;
-    second.detail =
-        fmt::format("the same inputs gave two results on {}: {} (other buffer placement, other "
-                    "uninitialised memory)",
-                    workload.axes_text, difference);
-  } else {
-    return result;
+  TrialResult last = result;
+  if (check_determinism) {
+    note_ulp(workload, report, expected, tally);
+    KW_TRY(last, repeat(subject, workload, key, result, saved, expected, verdict));
   }
-  ++tally.failures;
-  reject(verdict, second);
+  constexpr std::uint64_t reseeded_one_in = 8;
+  if (last.ok && !result.draws.empty() &&
+      (check_determinism || (trials_->coin(key.trial) >> 48) % reseeded_one_in == 0)) {
+    KW_TRY(last, reseed(subject, workload, key, result));
+  }
+  if (!last.ok) {
+    ++tally.failures;
+    reject(verdict, last);
+  }
+  return last;
+}
+
+/// The same inputs again, differently placed, poisoned and surrounded: not one bit may change.
+Result<TrialResult> Judge::repeat(Subject& subject, const BoundWorkload& workload, TrialKey key,
+                                  const TrialResult& first,
+                                  const std::vector<std::vector<std::byte>>& saved,
+                                  const Expected& expected, Verdict& verdict) {
+  ++key.poison;
+  key.placement =
+      key.placement == Placement::end_aligned ? Placement::start_aligned : Placement::end_aligned;
+  KW_CHECK(trials_->stage(workload, key));
+  KW_TRY(const CallReport report, trials_->call(*subject.arm, definition_.ext.protocol != "cold"));
+  TrialResult second = trials_->check(report, expected);
+  note_placement(key.placement, verdict);
+  if (!second.ok) // wrong, broken or dead this time: that says more than "different"
+    return second;
+  const std::string difference = first_difference(saved, report, workload);
+  if (difference.empty() || definition_.ext.threads != 1)
+    return first;
+  second.ok = false;
+  second.finding = Finding::nondeterminism;
+  second.detail =
+      fmt::format("the same inputs gave two results on {}: {} (other buffer placement, other "
+                  "uninitialised memory)",
+                  workload.axes_text, difference);
   return second;
+}
+
+/// Randomness that does not come from the seed shows as equal draws.
+Result<TrialResult> Judge::reseed(Subject& subject, const BoundWorkload& workload, TrialKey key,
+                                  const TrialResult& first) {
+  key.reseeded = true;
+  KW_CHECK(trials_->stage(workload, key));
+  KW_TRY(const CallReport report, trials_->call(*subject.arm, definition_.ext.protocol != "cold"));
+  Expected expected;
+  if (report.end == CallEnd::returned && report.return_code == 0) {
+    KW_TRY(expected, trials_->expect(false));
+  }
+  const TrialResult other = trials_->check(report, expected);
+  if (!other.ok)
+    return other;
+  draws_.add_reseeded(first.draws, other.draws);
+  return first;
+}
+
+bool Judge::weigh_draws(Verdict& verdict) {
+  if (draws_.empty())
+    return true;
+  verdict.draws = draws_.evidence();
+  TrialResult off;
+  off.detail = draws_fault(*verdict.draws);
+  if (off.detail.empty()) {
+    verdict.correctness.details.push_back(draws_sentence(*verdict.draws));
+    return true;
+  }
+  off.finding = Finding::wrong;
+  off.remedy = "draw with randomness from the seed, the row and nothing else, and with the "
+               "probabilities of the contract";
+  reject(verdict, off);
+  return false;
 }
 
 /// Shapes nobody listed; false when the candidate failed on one.
@@ -228,6 +301,9 @@ Status Judge::run_gate(Subject& subject, const std::string& gate, Verdict& verdi
   const std::uint64_t total = std::accumulate(share.begin(), share.end(), least_mined);
 
   verdict.workloads.clear();
+  draws_ = {};
+  if (size.hidden_shapes > 0)
+    verdict.exercise = Exercise{};
   // Only what this gate visits, in the definition's order: a replay visits the same.
   std::vector<std::size_t> tally(workloads_.size());
   for (std::size_t i = 0; i < workloads_.size(); ++i)
@@ -284,6 +360,8 @@ Status Judge::run_gate(Subject& subject, const std::string& gate, Verdict& verdi
     if (!ok)
       return {};
   }
+  if (!weigh_draws(verdict))
+    return {};
   if (std::string ranking = ranking_sentence(verdict.workloads); !ranking.empty())
     verdict.correctness.details.push_back(std::move(ranking));
   verdict.correctness.outcome = Outcome::pass;

@@ -58,6 +58,11 @@ struct TolerancePolicy {
   /// order; where elements are equal any order is right. "" = it has not.
   std::string ranks;
   std::string values; ///< with `ranks`: the output with the elements at these places, may be ""
+  /// The output has, per row, a place drawn at random from the softmax of this input's row. "" =
+  /// not
+  std::string samples;
+  double top_p = 1; ///< with `samples`: only of the most probable places that have this mass
+  std::string seed; ///< with `samples`: the integer input that all randomness comes from
 };
 
 /// The trusted high-precision reference. C++: a source compiled at run time, fp64 outputs.

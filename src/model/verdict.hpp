@@ -107,6 +107,30 @@ struct RankingEvidence {
   double least_margin = 0; ///< of the rows not tied: from the k-th to the next, in ulps; 0: none
 };
 
+/// One question to all draws of a campaign.
+struct DrawTest {
+  std::string name;   ///< "probability", "place", "rows", "calls", "seed"
+  bool asked = false; ///< enough draws for an answer
+  double p = 1;       ///< chance that a right sampler is as far off
+  std::string what;   ///< with figures
+};
+
+/// Whether outputs drawn at random are as likely as they should be.
+struct DrawEvidence {
+  std::uint64_t draws = 0;
+  double alarm = 0; ///< a test fails below this p
+  std::vector<DrawTest> tests;
+};
+
+/// How the calls of a gate differed in everything but values (gates accept and champion).
+struct Exercise {
+  std::uint64_t end_aligned = 0;   ///< buffers end where a guard page begins
+  std::uint64_t start_aligned = 0; ///< buffers begin where one ends
+  std::uint64_t shapes = 0;        ///< listed and hidden ones
+  std::uint64_t ragged = 0;        ///< of them, with a variable axis that is no multiple of 8
+  std::uint64_t hidden = 0;        ///< of them, that no workload lists
+};
+
 /// Trials of one workload within a campaign.
 struct WorkloadTrials {
   std::string uuid;
@@ -199,6 +223,8 @@ struct Verdict {
   std::optional<Mismatch> mismatch;
   std::vector<WorkloadTrials> workloads;
   std::vector<SanitizedRun> sanitized;
+  std::optional<DrawEvidence> draws;          ///< empty: no output is drawn at random
+  std::optional<Exercise> exercise;           ///< empty at other gates
   std::optional<PrecisionEvidence> precision; ///< empty = never compared
   std::optional<TimingEvidence> times;
   std::optional<FibCompat> fib;          ///< empty = never called

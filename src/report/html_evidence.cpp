@@ -57,6 +57,8 @@ std::vector<std::string> mismatch_lines(const Verdict& v) {
 
 std::vector<std::string> correctness_lines(const Verdict& v) {
   std::vector<std::string> lines = mismatch_lines(v);
+  if (v.exercise)
+    lines.push_back(exercise_sentence(v));
   if (v.precision)
     lines.push_back(precision_sentence(v));
   return lines;

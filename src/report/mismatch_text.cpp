@@ -31,9 +31,17 @@ bool is_ranking(const Mismatch& m) {
   return std::find(patterns.begin(), patterns.end(), m.pattern) != patterns.end();
 }
 
+/// Patterns of an output of places drawn at random.
+bool is_draw(const Mismatch& m) {
+  return m.pattern == "no such place" || m.pattern == "impossible" || m.pattern == "outside top-p";
+}
+
 } // namespace
 
 std::string mismatch_figures(const Mismatch& m) {
+  if (is_draw(m))
+    return fmt::format("drew place {}; the most probable is {}", value_text(m.got),
+                       value_text(m.want));
   if (is_ranking(m))
     return fmt::format("got place {}; with equal elements in order of place it would be {}",
                        value_text(m.got), value_text(m.want));
@@ -119,6 +127,11 @@ std::string mismatch_hint(const Mismatch& m) {
       Hint{"repeated", "a place was taken twice: mark places as taken, not values, since elements "
                        "may be equal"},
       Hint{"other value", "value and place do not belong together: are they moved in one step?"},
+      Hint{"no such place", "places count from 0 within their row"},
+      Hint{"impossible", "this place has no share of the mass: is the sum of what was drawn from "
+                         "the sum of what is kept?"},
+      Hint{"outside top-p", "kept are the most probable places up to the first with which their "
+                            "mass reaches top-p"},
       Hint{"order", "the greatest comes first; what a partial selection finds must still be "
                     "sorted"},
       Hint{"not the greatest", "a greater element was left out: does the key keep all bits of the "
@@ -128,6 +141,16 @@ std::string mismatch_hint(const Mismatch& m) {
     if (m.pattern == hint.pattern)
       return hint.text;
   return {};
+}
+
+std::string exercise_sentence(const Verdict& v) {
+  if (!v.exercise)
+    return {};
+  const Exercise& e = *v.exercise;
+  return fmt::format("buffers ended at a guard page in {} calls and began after one in {}; {} "
+                     "shapes, {} of them ragged, {} that no workload lists",
+                     count_text(e.end_aligned), count_text(e.start_aligned), e.shapes, e.ragged,
+                     e.hidden);
 }
 
 std::string precision_sentence(const Verdict& v) {

@@ -31,7 +31,9 @@ struct VerdictView {
 [[nodiscard]] std::string mismatch_parts(const Mismatch& mismatch);
 /// What this pattern of errors usually means; "" for an unknown one.
 [[nodiscard]] std::string mismatch_hint(const Mismatch& mismatch);
-/// "precision: as the baseline: error 1.1x of plain-c++'s"; "" where nothing was compared.
+/// "buffers ended at a guard page in 170 calls and began after one in 169; ..."; "" at other gates.
+[[nodiscard]] std::string exercise_sentence(const Verdict& verdict);
+/// "precision: error 1.1x of plain-c++'s"; "" where nothing was compared.
 [[nodiscard]] std::string precision_sentence(const Verdict& verdict);
 /// "59 clean trials: failure rate < 4.95 % at 95 %"; "" without trials.
 [[nodiscard]] std::string evidence_sentence(const Verdict& verdict);

@@ -101,14 +101,23 @@ TEST(VerdictText, LongListsAreCutWithACount) {
 TEST(VerdictText, PrecisionIsSaidAndReducedPrecisionStandsOut) {
   Verdict v = accepted_verdict();
   EXPECT_EQ(precision_sentence(v), "");
-  v.precision =
-      PrecisionEvidence{.word = "AS_BASELINE", .summary = "as the baseline: error 1.1x of b's"};
-  EXPECT_THAT(render_verdict(v, "k"), HasSubstr("precision: as the baseline: error 1.1x of b's"));
+  v.precision = PrecisionEvidence{.word = "AS_BASELINE", .summary = "error 1.1x of b's"};
+  EXPECT_THAT(render_verdict(v, "k"), HasSubstr("precision: error 1.1x of b's"));
   EXPECT_THAT(render_verdict(v, "k"), Not(HasSubstr("REDUCED_PRECISION")));
   v.precision = PrecisionEvidence{.word = "REDUCED_PRECISION", .summary = "error 9x of b's"};
   const std::string text = render_verdict(v, "k");
   EXPECT_THAT(text, HasSubstr("REDUCED_PRECISION: error 9x of b's; within the tolerance, so no"));
   EXPECT_THAT(text, HasSubstr(" REDUCED_PRECISION\n")) << "beside the closing word";
+}
+
+TEST(VerdictText, SaysHowCallsDiffered) {
+  Verdict v = accepted_verdict();
+  EXPECT_EQ(exercise_sentence(v), "");
+  v.exercise =
+      Exercise{.end_aligned = 1170, .start_aligned = 169, .shapes = 16, .ragged = 9, .hidden = 8};
+  EXPECT_EQ(exercise_sentence(v),
+            "buffers ended at a guard page in 1,170 calls and began after one in 169; 16 "
+            "shapes, 9 of them ragged, 8 that no workload lists");
 }
 
 TEST(Mismatch, PartsAndHintsFollowThePlace) {

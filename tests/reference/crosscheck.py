@@ -43,10 +43,12 @@ def bf16_values(bits):
     return (bits.astype(np.uint32) << 16).view(np.float32)
 
 
-def draw(rng, rule, shape, axes):
+def draw(rng, rule, shape, axes, integers=False):
     kind = rule.get("kind", "any")
     scale = rule.get("scale", 1)
     if kind in ("uniform", "positive"):
+        if integers:
+            return rng.integers(rule.get("low", 0), rule.get("high", 1), shape)
         return rng.uniform(rule.get("low", 0), rule.get("high", 1), shape) * scale
     if kind in ("indices", "positions"):
         x = rng.integers(0, axes[rule["limit"]], shape)
@@ -67,7 +69,7 @@ def inputs_of(definition, axes, workload, rng):
             drawn.append((float(np.float32(value)), float(np.float32(value))))
             continue
         shape = [axes[a] for a in spec["shape"]]
-        x = draw(rng, rules.get(name, {}), shape, axes)
+        x = draw(rng, rules.get(name, {}), shape, axes, spec["dtype"].startswith("int"))
         if spec["dtype"] == "bfloat16":
             stored = bf16_bits(x)
             drawn.append((stored, bf16_values(stored).astype(np.float64)))
@@ -84,7 +86,8 @@ def compile_source(compiler, source, axes, out):
     macros = [f"-DKW_AXIS_{n}={v}" for n, v in axes.items()]
     loops = out.with_name("loops.cpp")  # what the runner provides
     loops.write_text('#include "kernwright.h"\nvoid kw_parallel_for(int64_t n, void (*f)(void*, int64_t), void* c) '
-                     "{ for (int64_t i = 0; i < n; ++i) f(c, i); }\nint kw_threads(void) { return 1; }\n")
+                     "{ for (int64_t i = 0; i < n; ++i) f(c, i); }\nint kw_threads(void) { return 1; }\n"
+                     "alignas(64) static char block[1 << 24];\nvoid* kw_workspace(size_t n) { return n <= sizeof block ? block : nullptr; }\n")
     include = f"-I{source.parent.parent / 'include'}"
     subprocess.run([compiler, *FLAGS, *macros, include, str(source), str(loops), "-o", str(out)], check=True)
     return ctypes.CDLL(str(out))
@@ -142,6 +145,19 @@ def places_fault(x, places, values):
     return "" if np.array_equal(-np.sort(-x, axis=1)[:, :k], values) else "not the greatest"
 
 
+def draws_fault(logits, places, top_p):
+    """Why `places` [rows] are no draws from the most probable part of the softmax of logits [rows, n]; "" if they are."""
+    rows, n = logits.shape
+    places = places.astype(np.int64)
+    if places.min() < 0 or places.max() >= n:
+        return "out of range"
+    p = np.exp(logits - logits.max(axis=1, keepdims=True))
+    p /= p.sum(axis=1, keepdims=True)
+    taken = np.take_along_axis(logits, places[:, None], 1)
+    above = np.where(logits > taken, p, 0).sum(axis=1)
+    return "" if (above < top_p + 1e-4).all() else f"outside top-p: {above.max():.4f} of the mass is more probable"
+
+
 def tied(x):
     """Rows of few different values, zeros of both signs among them."""
     return np.where(np.round(x) == 0, np.copysign(0, x), np.round(x)).astype(x.dtype)
@@ -159,19 +175,24 @@ def check(definition, workload, folder, compiler, scratch, failures):
     shapes = [[axes[a] for a in o["shape"]] for o in definition["outputs"].values()]
     lines = []
     ranked = {n: t for n, t in ext["tolerance"].items() if "ranks" in t}
+    sampled = {n: t for n, t in ext["tolerance"].items() if "samples" in t}
     if ranked and workload.get("tied"):
         inputs = list(definition["inputs"])
         for name in {t["ranks"] for t in ranked.values()}:
             stored, _ = drawn[inputs.index(name)]
             drawn[inputs.index(name)] = (tied(stored), tied(stored).astype(np.float64))
 
-    def ranking(whose, outputs):
-        """Outputs of one implementation, by name: the ranked ones against their input."""
+    def against_inputs(whose, outputs):
+        """Outputs of one implementation that have several right answers."""
         by_name = dict(zip(definition["outputs"], outputs))
         for name, policy in ranked.items():
             x = dict(zip(definition["inputs"], (values for _, values in drawn)))[policy["ranks"]]
             fault = places_fault(x, by_name[name], by_name[policy["values"]])
             verdict(f"{whose} ranks: {name}", not fault, fault)
+        for name, policy in sampled.items():
+            logits = dict(zip(definition["inputs"], (values for _, values in drawn)))[policy["samples"]]
+            fault = draws_fault(logits, by_name[name], policy["top_p"])
+            verdict(f"{whose} samples: {name}", not fault, fault)
 
     def verdict(name, ok, text):
         lines.append(f"  {name:<28} {'ok  ' if ok else 'FAIL'} {text}")
@@ -183,15 +204,15 @@ def check(definition, workload, folder, compiler, scratch, failures):
     size = [np.full(s, np.nan) for s in shapes]
     pairs = [pointer(p) for both in zip(y, size) for p in both]
     getattr(oracle, ext["oracle"]["entry"])(*arguments(drawn), *pairs, *tail)
-    ranking("oracle", y)
+    against_inputs("oracle", y)
     verdict("oracle finite, S > 0", all(np.isfinite(a).all() and (s > 0).all() for a, s in zip(y, size)), "")
 
     if torch is not None:
         path = folder / ext["reference_file"]
         references = reference_outputs(path, drawn)
-        ranking("reference", references)
+        against_inputs("reference", references)
         for name, want, got, s in zip(definition["outputs"], references, y, size):
-            if name in ranked:
+            if name in ranked or name in sampled:
                 continue
             # fp64 rounding, in the oracle's own magnitudes
             error = float((np.abs(want - got) / (2.0**-53 * (np.abs(got) + s))).max())
@@ -205,9 +226,9 @@ def check(definition, workload, folder, compiler, scratch, failures):
     dtypes = [o["dtype"] for o in definition["outputs"].values()]
     out = [np.zeros(s, np.uint16 if t == "bfloat16" else np.dtype(t)) for s, t in zip(shapes, dtypes)]
     code = getattr(baseline, ext["baseline"]["entry"])(*arguments(drawn), *[pointer(o) for o in out], *tail)
-    ranking("baseline", out)
+    against_inputs("baseline", out)
     for name, dtype, got, want, s in zip(definition["outputs"], dtypes, out, y, size):
-        if name in ranked:
+        if name in ranked or name in sampled:
             continue
         if ext["tolerance"][name].get("exact"):
             verdict(f"baseline exact: {name}", code == 0 and np.array_equal(got, want), "")

@@ -44,8 +44,14 @@ class Precision(Case):
 
     def test_equal_arithmetic_is_as_the_baseline(self):
         outcome, verdict = self.judged("volatile float t = b[i] * x[r * 64 + i]; y[r * 64 + i] = t;")
-        self.expect(outcome, HOLDS, "CORRECT", "precision: as the baseline: error 1x of plain's (`y`, inputs: ", ", exact where that one is")
+        self.expect(outcome, HOLDS, "CORRECT", "precision: error 1x of plain's (`y`, inputs: ", ", exact where that one is")
         self.assertNotIn("REDUCED_PRECISION", outcome.text)
+        exercise = verdict["exercise"]
+        # One shape is listed; every shape's first call is made once more with the other placement.
+        self.assertEqual(exercise["shapes"], 1 + exercise["hidden"])
+        self.assertEqual(exercise["end_aligned"] + exercise["start_aligned"], verdict["trials"] + exercise["shapes"])
+        self.assertGreater(min(exercise["end_aligned"], exercise["start_aligned"]), 100)
+        self.assertGreater(exercise["ragged"], 0)
         precision = verdict["precision"]
         self.assertEqual((precision["word"], precision["baseline"], precision["output"]), ("AS_BASELINE", "plain", "y"))
         self.assertEqual(precision["trials"], 4)
@@ -74,7 +80,7 @@ class Precision(Case):
     def test_a_coarse_baseline_sets_the_bar(self):
         outcome, verdict = self.judged(ROUNDED, baseline=ROUNDED)
         self.assertEqual(verdict["precision"]["word"], "AS_BASELINE")
-        self.expect(outcome, HOLDS, "precision: as the baseline: error 1x of plain's")
+        self.expect(outcome, HOLDS, "precision: error 1x of plain's")
 
 
 if __name__ == "__main__":

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// Nucleus sampling, plainly: exponentials, a full sort for the least weight that is kept, one walk
+// along the row. Sums in double, so that long rows of equal addends do not drift.
+#include "kernwright.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <functional>
+
+namespace {
+
+double uniform(std::int64_t seed, std::int64_t row) {
+  std::uint64_t z = static_cast<std::uint64_t>(seed) * 0xd1342543de82ef95 + static_cast<std::uint64_t>(row + 1) * 0x9e3779b97f4a7c15;
+  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
+  z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
+  return static_cast<double>((z ^ (z >> 31)) >> 11) * 0x1p-53;
+}
+
+} // namespace
+
+// logits [rows, n], seed []; token [rows]
+extern "C" int baseline(const float* logits, const std::int64_t* seed, std::int32_t* token, std::int64_t rows, std::int64_t n) {
+  float* weight = static_cast<float*>(kw_workspace(static_cast<std::size_t>(2 * n) * sizeof(float)));
+  if (weight == nullptr)
+    return 1;
+  float* sorted = weight + n;
+  for (std::int64_t r = 0; r < rows; ++r, logits += n) {
+    float top = logits[0];
+    for (std::int64_t i = 1; i < n; ++i)
+      top = logits[i] > top ? logits[i] : top;
+    double total = 0;
+    for (std::int64_t i = 0; i < n; ++i)
+      total += weight[i] = sorted[i] = expf(logits[i] - top);
+    std::sort(sorted, sorted + n, std::greater<float>());
+    double above = 0;
+    float least = 0;
+    for (std::int64_t i = 0; i < n && above < 0.9 * total; ++i)
+      above += least = sorted[i];
+    double kept = 0;
+    for (std::int64_t i = 0; i < n; ++i)
+      kept += weight[i] >= least ? weight[i] : 0;
+    double left = uniform(*seed, r) * kept;
+    token[r] = 0;
+    for (std::int64_t i = 0; i < n && left >= 0; ++i)
+      if (weight[i] >= least) {
+        left -= weight[i];
+        token[r] = static_cast<std::int32_t>(i);
+      }
+  }
+  return 0;
+}

@@ -1,0 +1,405 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
+"""Relations that the mathematics of an operator fixes between answers to related inputs, held against every
+shipped oracle and baseline. They need no third implementation, so they see what oracle, baseline and reference
+have wrong in common. All but those marked with a tolerance must hold bit for bit.
+
+    metamorphic.py [--operators DIR] [--compiler g++-12] [--only NAME] [--mutants]
+
+--mutants breaks each source in one place first: some relation must then fail for each.
+"""
+import argparse
+import ctypes
+import json
+import pathlib
+import sys
+import tempfile
+
+import numpy as np
+
+from crosscheck import bf16_bits, bf16_values, compile_source, draws_fault, pointer
+
+# Sizes that keep this short; everything else is the Definition's.
+AXES = {"gemm_f32_n128_k2048": {"N": 128, "K": 256, "M": 8}, "gemm_bf16_n4096_k4096": {"N": 128, "K": 256, "M": 8},
+        "softmax_f32": {"rows": 6, "n": 517}, "topk_f32_k1": {"n": 517}, "topk_f32_k8": {"n": 517},
+        "sample_top_p90_f32": {"n": 517}}
+ROWS = 6  # every other variable axis
+
+
+class Operator:
+    """One Definition's oracle or baseline, called with float64 arrays that its types can hold."""
+
+    def __init__(self, definition, source, entry, compiler, scratch, text=None):
+        self.definition = definition
+        self.axes = {n: a.get("value", ROWS) for n, a in definition["axes"].items()} | AXES.get(definition["name"], {})
+        self.is_oracle = entry.startswith("oracle")
+        constant = {n: self.axes[n] for n, a in definition["axes"].items() if a.get("type") == "const"}
+        if text is not None:
+            folder = scratch / "operator"
+            folder.mkdir(exist_ok=True)
+            include = scratch / "include"
+            if not include.exists():
+                include.symlink_to((source.parent.parent / "include").resolve())
+            source = folder / source.name
+            source.write_text(text)
+        Operator.built = getattr(Operator, "built", 0) + 1
+        self.library = compile_source(compiler, source, constant, scratch / f"{definition['name']}-{Operator.built}.so")
+        self.entry = entry
+
+    def shape(self, spec):
+        return [self.axes[a] for a in spec["shape"]]
+
+    def inputs(self, rng):
+        """Small multiples of 2^-4 where nothing else is asked for: exact in every type, as are sums of two."""
+        drawn = {}
+        for name, spec in self.definition["inputs"].items():
+            rule = self.definition["x_kernwright"]["inputs"].get(name, {})
+            if spec["shape"] is None:
+                drawn[name] = np.float64(0.125)
+                continue
+            shape = self.shape(spec)
+            if rule.get("kind") == "indices":
+                drawn[name] = rng.integers(0, self.axes[rule["limit"]], shape).astype(np.float64)
+            elif rule.get("kind") == "uniform":
+                low, high = rule.get("low", 0), rule.get("high", 1)
+                if spec["dtype"].startswith("int"):
+                    drawn[name] = np.asarray(rng.integers(low, high, shape)).astype(np.float64)
+                    continue
+                drawn[name] = np.floor(rng.uniform(low, high, shape) * 64) / 64
+            else:
+                drawn[name] = rng.integers(-24, 25, shape) / 16.0
+        return drawn
+
+    def __call__(self, inputs):
+        keep, arguments = [], []
+        for name, spec in self.definition["inputs"].items():
+            x = inputs[name]
+            if spec["shape"] is None:
+                arguments.append(ctypes.c_float(x))
+                continue
+            stored = bf16_bits(x) if spec["dtype"] == "bfloat16" else x.astype(spec["dtype"])
+            keep.append(np.array(stored, order="C", ndmin=0))
+            back = bf16_values(keep[-1]) if spec["dtype"] == "bfloat16" else keep[-1]
+            assert np.array_equal(back.astype(np.float64), x), f"`{name}` does not hold what the relation asks for"
+            arguments.append(pointer(keep[-1]))
+        outputs = {}
+        for name, spec in self.definition["outputs"].items():
+            kind = np.float64 if self.is_oracle else np.uint16 if spec["dtype"] == "bfloat16" else spec["dtype"]
+            outputs[name] = np.full(self.shape(spec), 77, kind)
+            arguments.append(pointer(outputs[name]))
+            if self.is_oracle:
+                keep.append(np.zeros(self.shape(spec)))
+                arguments.append(pointer(keep[-1]))
+        tail = [ctypes.c_int64(self.axes[n]) for n, a in self.definition["axes"].items() if a.get("type") == "var"]
+        status = getattr(self.library, self.entry)(*arguments, *tail)
+        assert status == 0, f"returned {status}"
+        decoded = {}
+        for name, out in outputs.items():
+            is_bf16 = not self.is_oracle and self.definition["outputs"][name]["dtype"] == "bfloat16"
+            decoded[name] = (bf16_values(out) if is_bf16 else out).astype(np.float64)
+        return decoded
+
+
+def permuted(op, x, rng):
+    """All variable-axis rows in another order: so are the answers."""
+    variable = {n for n, a in op.definition["axes"].items() if a.get("type") == "var"} - {"n"}
+    order = rng.permutation(op.axes[next(iter(variable))])
+
+    def move(specs, values):
+        return {n: v[order] if specs[n]["shape"] and specs[n]["shape"][0] in variable else v for n, v in values.items()}
+
+    return move(op.definition["inputs"], x), lambda y: move(op.definition["outputs"], y)
+
+
+def independent(op, x, rng):
+    """The first row's answer does not change with the other rows."""
+    variable = {n for n, a in op.definition["axes"].items() if a.get("type") == "var"} - {"n"}
+    other, fresh = dict(x), op.inputs(rng)
+    for n, spec in op.definition["inputs"].items():
+        if spec["shape"] and spec["shape"][0] in variable:
+            other[n] = np.concatenate([x[n][:1], fresh[n][1:]])
+    return other, lambda y: {n: v[:1] for n, v in y.items()}
+
+
+def times(inputs, outputs, factor=4.0):
+    """Powers of two pass through unrounded."""
+    def relation(op, x, rng):
+        return {n: v * factor if n in inputs else v for n, v in x.items()}, \
+            lambda y: {n: v * factor if n in outputs else v for n, v in y.items()}
+    return relation
+
+
+def softmax_shift(op, x, rng):
+    return {"x": x["x"] + 16}, lambda y: y
+
+
+def softmax_of_equals(op, x, rng):
+    n = x["x"].shape[1]
+    return {"x": np.full_like(x["x"], 3)}, lambda y: {"y": np.full_like(y["y"], 1 / n)}
+
+
+def columns_reversed(inputs, outputs):
+    def relation(op, x, rng):
+        return {n: v[..., ::-1].copy() if n in inputs else v for n, v in x.items()}, \
+            lambda y: {n: v[..., ::-1] if n in outputs else v for n, v in y.items()}
+    return relation
+
+
+def swapped(a, b):
+    def relation(op, x, rng):
+        return {**x, a: x[b], b: x[a]}, lambda y: y
+    return relation
+
+
+def layernorm_bias(op, x, rng):
+    """With a weight of zero only the bias is left."""
+    return {**x, "weight": np.zeros_like(x["weight"])}, lambda y: {"y": np.broadcast_to(x["bias"], y["y"].shape)}
+
+
+def rmsnorm_scale(op, x, rng):
+    """Large rows: eps does not count, so the scale divides out."""
+    return {**x, "hidden_states": x["hidden_states"] * 2.0**40, "residual": x["residual"] * 2.0**40}, lambda y: y
+
+
+def gemm_identity(op, x, rng):
+    n, k = x["B"].shape
+    return {**x, "B": np.eye(n, k)}, lambda y: {"C": x["A"][:, :n]}
+
+
+def gemm_linear(op, x, rng):
+    """Small multiples of 1/16: all sums are exact. C(A + A', B) = C(A, B) + C(A', B) with A' = 3 A reversed."""
+    more = x["A"][::-1].copy()
+    other = op({**x, "A": more})["C"]
+    return {**x, "A": x["A"] + more}, lambda y: {"C": y["C"] + other}
+
+
+def gemm_columns(op, x, rng):
+    order = rng.permutation(x["B"].shape[0])
+    return {**x, "B": x["B"][order]}, lambda y: {"C": y["C"][:, order]}
+
+
+def gemm_inner(op, x, rng):
+    """The order of products does not matter where sums are exact."""
+    order = rng.permutation(x["B"].shape[1])
+    return {"A": x["A"][:, order].copy(), "B": x["B"][:, order].copy()}, lambda y: y
+
+
+def swiglu_open(op, x, rng):
+    """A gate of 64 is 64: the sigmoid is one to the last digit."""
+    return {**x, "gate": np.full_like(x["gate"], 64)}, lambda y: {"output": 64 * x["up"]}
+
+
+def swiglu_closed(op, x, rng):
+    return {**x, "gate": np.zeros_like(x["gate"])}, lambda y: {"output": np.zeros_like(y["output"])}
+
+
+def rope_at_rest(op, x, rng):
+    """No angle: nothing turns."""
+    cache = np.zeros_like(x["cos_sin_cache"])
+    cache[:, :cache.shape[1] // 2] = 1
+    return {**x, "cos_sin_cache": cache}, lambda y: {"q_out": x["q"], "k_out": x["k"]}
+
+
+def rope_right_angle(op, x, rng):
+    cache = np.zeros_like(x["cos_sin_cache"])
+    half = cache.shape[1] // 2
+    cache[:, half:] = 1
+
+    def turned(v):
+        return np.concatenate([-v[..., half:], v[..., :half]], axis=-1)
+
+    return {**x, "cos_sin_cache": cache}, lambda y: {"q_out": turned(x["q"]), "k_out": turned(x["k"])}
+
+
+def gdn_without_memory(op, x, rng):
+    """A decay of zero forgets: the old state does not matter."""
+    gone = np.full_like(x["A_log"], 10)
+    biased = np.full_like(x["dt_bias"], 10)
+    first = op({**x, "A_log": gone, "dt_bias": biased})
+    return {**x, "A_log": gone, "dt_bias": biased, "state": np.zeros_like(x["state"])}, lambda y: first
+
+
+def gdn_zero_key(op, x, rng):
+    """Without keys nothing is written: the sign of the values does not matter."""
+    first = op({**x, "k": np.zeros_like(x["k"])})
+    return {**x, "k": np.zeros_like(x["k"]), "v": -x["v"]}, lambda y: first
+
+
+def topk_shift(op, x, rng):
+    return {"x": x["x"] + 16}, lambda y: {**y, "values": y["values"] + 16}
+
+
+def topk_places(op, x, rng):
+    """What stands at the places is the values, whatever equal elements were taken."""
+    return x, lambda y: {"values": np.take_along_axis(x["x"], y["indices"].astype(int), axis=1)}
+
+
+def topk_columns(op, x, rng):
+    order = rng.permutation(x["x"].shape[1])
+    return {"x": x["x"][:, order].copy()}, lambda y: {"values": y["values"]}
+
+
+def topk_of_itself(op, x, rng):
+    """The answer's own values in front of lower ones are the answer again, at the first places."""
+    values = op(x)["values"]
+    lower = np.full((len(values), x["x"].shape[1] - values.shape[1]), -100.0)
+    first = np.broadcast_to(np.arange(values.shape[1], dtype=np.float64), values.shape)
+    return {"x": np.concatenate([values, lower], axis=1)}, lambda y: {"values": y["values"], "indices": first}
+
+
+def sample_shift(op, x, rng):
+    return {**x, "logits": x["logits"] + 16}, lambda y: y
+
+
+def sample_peak(op, x, rng):
+    """Where one logit towers above the rest nothing is left to chance."""
+    peaks = rng.integers(0, x["logits"].shape[1], len(x["logits"]))
+    logits = x["logits"].copy()
+    np.put_along_axis(logits, peaks[:, None], 100.0, axis=1)
+    return {**x, "logits": logits}, lambda y: {"token": peaks.astype(np.float64)}
+
+
+def sample_kept(op, x, rng):
+    """Every draw lies in the part that top-p keeps; wrong answers become -1."""
+    top_p = op.definition["x_kernwright"]["tolerance"]["token"]["top_p"]
+    fault = any(draws_fault(x["logits"], op({**x, "seed": x["seed"] + i})["token"], top_p) for i in range(32))
+    return x, lambda y: {"token": np.full_like(y["token"], -1.0)} if fault else y
+
+
+COMMON = [("rows in another order", permuted, 0), ("rows do not see each other", independent, 0)]
+GEMM = COMMON + [("A times 4", times({"A"}, {"C"}), 0), ("B negated", times({"B"}, {"C"}, -1.0), 0), ("B = I", gemm_identity, 0),
+                 ("additive in A", gemm_linear, 0), ("rows of B in another order", gemm_columns, 0),
+                 ("products in another order", gemm_inner, 0)]
+SWIGLU = COMMON + [("up times 4", times({"up"}, {"output"}), 0), ("up negated", times({"up"}, {"output"}, -1.0), 0),
+                   ("columns reversed", columns_reversed({"gate", "up"}, {"output"}), 0), ("an open gate", swiglu_open, 0),
+                   ("a closed gate", swiglu_closed, 0)]
+TOPK = COMMON + [("shifted by 16", topk_shift, 0), ("times 4", times({"x"}, {"values"}), 0), ("places hold the values", topk_places, 0),
+                 ("columns in another order", topk_columns, 0), ("top of the top", topk_of_itself, 0)]
+# Definition -> relations (name, relation, tolerance relative to the largest answer; 0 = bit for bit).
+RELATIONS = {
+    "softmax_f32": COMMON + [("shifted by 16", softmax_shift, 0), ("equal logits", softmax_of_equals, 1e-6),
+                             ("columns reversed", columns_reversed({"x"}, {"y"}), 1e-6)],
+    "layernorm_f32_h4096": COMMON + [("weight and bias times 4", times({"weight", "bias"}, {"y"}), 0),
+                                     ("x and bias negated", times({"x", "bias"}, {"y"}, -1.0), 0),
+                                     ("no weight", layernorm_bias, 0),
+                                     ("columns reversed", columns_reversed({"x", "weight", "bias"}, {"y"}), 1e-6)],
+    "fused_add_rmsnorm_h4096": COMMON + [("residual and input exchanged", swapped("hidden_states", "residual"), 0),
+                                         ("weight times 4", times({"weight"}, {"output"}), 0),
+                                         ("inputs negated", times({"hidden_states", "residual"}, {"output"}, -1.0), 0),
+                                         ("scale divides out", rmsnorm_scale, 1e-2)],
+    "gemm_f32_n128_k2048": GEMM,
+    "gemm_bf16_n4096_k4096": GEMM[:5] + GEMM[6:],  # C is rounded: no sum of two answers is exact
+    "swiglu_f32_d14336": SWIGLU,
+    "swiglu_bf16_d14336": SWIGLU[:-2] + SWIGLU[-1:] + [("an open gate", swiglu_open, 2.0**-8)],
+    "topk_f32_k1": TOPK,
+    "topk_f32_k8": TOPK,
+    "sample_top_p90_f32": COMMON[1:] + [("shifted by 16", sample_shift, 0), ("a towering logit", sample_peak, 0),
+                                        ("in the kept part", sample_kept, 0)],
+    "rope_neox_h32_kv8_d128": COMMON + [("q and k times 4", times({"q", "k"}, {"q_out", "k_out"}), 0), ("no angle", rope_at_rest, 0),
+                                        ("a right angle", rope_right_angle, 0)],
+    "gdn_decode_qk4_v8_d128_k_last": COMMON + [("scale times 4", times({"scale"}, {"output"}), 0), ("q times 4", times({"q"}, {"output"}), 0),
+                                               ("v and state times 4", times({"v", "state"}, {"output", "new_state"}), 0),
+                                               ("nothing kept", gdn_without_memory, 1e-30), ("no key", gdn_zero_key, 0)],
+}
+
+# Folder -> (source, what, by what, the relation that must see it).
+MUTANTS = {
+    "softmax_f32": [("oracle.cpp", "load(x + i) - peak", "load(x + i) * 1.0001 - peak", "shifted by 16"),
+                    ("baseline.cpp", "expf(x[i] - top)", "expf(x[i])", "shifted by 16")],
+    "layernorm_f32_h4096": [("oracle.cpp", "d * scale + shift", "d * scale + absolute(shift)", "x and bias negated"),
+                            ("baseline.cpp", "* weight[i] + bias[i]", "* weight[i] + bias[i] + mean * 1e-3f", "no weight")],
+    "fused_add_rmsnorm_h4096": [("baseline.cpp", "to_float(residual[i])) * scale", "to_float(residual[i]) * 1.01f) * scale",
+                                 "residual and input exchanged")],
+    "gemm_f32_n128_k2048": [("baseline_f32.cpp", "k < K;", "k < K - lanes;", "products in another order"),
+                            ("oracle.cpp", "x[i].high * w.high", "x[i].high * w.low", "products in another order")],
+    "swiglu_f32_d14336": [("baseline_f32.cpp", "1 + expf(", "1.0001f + expf(", "an open gate")],
+    "gemm_bf16_n4096_k4096": [("baseline_bf16.cpp", "k < K;", "k < K - lanes;", "products in another order")],
+    "swiglu_bf16_d14336": [("baseline_bf16.cpp", "1 + expf(", "1.02f + expf(", "an open gate")],
+    "topk_f32_k8": [("oracle.cpp", "p > q :", "std::fabs(p) > std::fabs(q) :", "shifted by 16"),
+                    ("baseline.cpp", "v > values[j - 1]; --j", "v > values[j - 1] + 0.1f; --j", "columns in another order"),
+                    ("baseline.cpp", "int32_t>(i)", "int32_t>(i & ~1)", "places hold the values")],
+    "sample_top_p90_f32": [("oracle.cpp", "weight[i] >= least", "true", "in the kept part"),
+                           ("baseline.cpp", "0.9 * total", "0.999 * total", "in the kept part")],
+    "rope_neox_h32_kv8_d128": [("baseline.cpp", "- b * sine[j]", "+ b * sine[j]", "a right angle")],
+    "gdn_decode_qk4_v8_d128_k_last": [("baseline.cpp", "correction * key[i + l]", "correction * (key[i + l] + 0.001f)", "no key")],
+}
+
+
+def broken(op, relations):
+    """Names of the relations that do not hold, with how far off."""
+    failed = {}
+    for name, relation, tolerance in relations:
+        rng = np.random.default_rng(11)
+        x = op.inputs(rng)
+        first = op(x)
+        changed, expect = relation(op, x, rng)
+        second = op(changed)
+        for output, want in expect(first).items():
+            got = second[output][:len(want)]
+            largest = np.abs(want).max()
+            off = np.abs(got - want).max() / (largest if largest > 0 else 1)
+            if not off <= tolerance:
+                failed[name] = f"`{output}` off by {off:.3g} of the largest answer"
+    return failed
+
+
+def sources_of(definition):
+    ext = definition["x_kernwright"]
+    return [(ext[part]["source"], ext[part]["entry"]) for part in ("oracle", "baseline") if part in ext]
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--operators", default=str(pathlib.Path(__file__).resolve().parents[2] / "operators"))
+    parser.add_argument("--compiler", default="g++-12")
+    parser.add_argument("--only", default="")
+    parser.add_argument("--mutants", action="store_true", help="break each source first: a relation must fail")
+    options = parser.parse_args()
+    faults = held = 0
+    uncovered, covered = [], set()
+    with tempfile.TemporaryDirectory() as scratch:
+        scratch = pathlib.Path(scratch)
+        for path in sorted(pathlib.Path(options.operators).glob("*/*.definition.json")):
+            definition = json.loads(path.read_text())
+            name = definition["name"]
+            if options.only not in name:
+                continue
+            relations = RELATIONS.get(name)
+            sources = {(path.parent.name, *s) for s in sources_of(definition)}
+            if relations is None:
+                uncovered.append((name, sources))
+                continue
+            covered |= sources
+            for source, entry in sources_of(definition):
+                file = path.parent / source
+                text = file.read_text()
+                if not options.mutants:
+                    failed = broken(Operator(definition, file, entry, options.compiler, scratch), relations)
+                    held += len(relations) - len(failed)
+                    for relation, how in failed.items():
+                        print(f"FAIL {name} {source}: {relation}: {how}")
+                        faults += 1
+                    continue
+                for where, what, by, relation in MUTANTS.get(name, []):
+                    if where != source:
+                        continue
+                    assert what in text, f"{source} of {name} does not hold `{what}`: adjust the mutant"
+                    mutant = Operator(definition, file, entry, options.compiler, scratch, text.replace(what, by))
+                    failed = broken(mutant, relations)
+                    if relation in failed:
+                        held += 1
+                        print(f"seen {name} {source}, `{by}` for `{what}`: {', '.join(failed)}")
+                    else:
+                        faults += 1
+                        print(f"FAIL {name} {source}: `{by}` for `{what}` does not break `{relation}` (broken: {', '.join(failed) or 'none'})")
+    # Further sizes of sources whose relations are held already need none of their own.
+    for name, sources in uncovered:
+        if not options.only and not sources <= covered:
+            print(f"FAIL {name}: no relations; add some to RELATIONS in tests/reference/metamorphic.py")
+            faults += 1
+    print(f"{held} {'mutants seen' if options.mutants else 'relations hold'}, {faults} faults")
+    return 1 if faults or held == 0 else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
