@@ -25,10 +25,11 @@ struct ProcessFacts {
 
 /// proc(5), stat: "pid (name) state ppid pgrp ..."; the name may hold anything.
 ProcessFacts facts_of(pid_t pid) {
-  std::ifstream file("/proc/" + std::to_string(pid) + "/stat");
-  const std::string text{std::istreambuf_iterator<char>(file), {}};
-  const std::size_t open = text.find('('), close = text.rfind(')');
   ProcessFacts out;
+  // It may end between two reads.
+  const Result<std::string> read = read_file("/proc/" + std::to_string(pid) + "/stat");
+  const std::string text = read.value_or("");
+  const std::size_t open = text.find('('), close = text.rfind(')');
   if (open == std::string::npos || close == std::string::npos)
     return out;
   out.name = text.substr(open + 1, close - open - 1);

@@ -12,6 +12,7 @@
 #include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
+#include <vector>
 
 namespace kw::e2e {
 namespace {
@@ -286,6 +287,29 @@ TEST(Health, AProcessInTheGroupThatIsNoArmIsFoundAndEnded) {
   ::usleep(50'000);
   EXPECT_TRUE(k.session().remove_leftovers().empty());
   EXPECT_EQ(k.call().end, CallEnd::returned) << "arms stay";
+}
+
+TEST(Health, ProcessesThatEndWhileTheyAreLookedAtAreNoFault) {
+  SessionOptions o = options();
+  o.deny.cgroup = true; // then all of /proc is read
+  o.allow_weak = true;
+  OneKernel k{build("busy", doubling), 1000, o};
+  const std::jthread neighbours([](const std::stop_token& stop) {
+    while (!stop.stop_requested()) {
+      std::vector<pid_t> children;
+      for (int i = 0; i < 64; ++i)
+        if (const pid_t child = ::fork(); child == 0) {
+          ::usleep(static_cast<unsigned>(i) * 100);
+          ::_exit(0);
+        } else {
+          children.push_back(child);
+        }
+      for (const pid_t child : children)
+        ::waitpid(child, nullptr, 0);
+    }
+  });
+  for (int i = 0; i < 2000; ++i)
+    ASSERT_TRUE(k.session().remove_leftovers().empty());
 }
 
 TEST(Health, SharedMemoryLeftInAWeakSandboxIsFoundAndRemoved) {
