@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // A candidate's error may be kappa times the larger of the baseline's error and a floor: 4 times
 // for the largest error, 2 times for the RMS (as tests of attention kernels do, against a plain
-// implementation). The floor, one unit for the largest error and half a unit for the RMS, is what
-// keeps a baseline in a lucky order of sums from setting the bar: a plain loop over 16,384
-// products of both signs has an RMS of about 0.45 units and errors of up to 1.4. Inputs of one sign
-// are left out, since there orders do differ.
+// implementation). The floor, two units for the largest error and half a unit for the RMS, is what
+// keeps a baseline in a lucky order of sums from setting the bar: a plain loop over products of
+// both signs has an RMS of about 0.45 units, and over 2,048 of them, the largest error of 512
+// elements was above 3.6 in 1 of 100 tensors and 5.4 at most in 3,000. Inputs of one sign are left
+// out, since there orders do differ.
 //
 // Without magnitudes a unit knows nothing of the length of a sum, and honest orders differ by as
 // much as sqrt(lanes): only the RMS counts, with 8 times.
@@ -25,7 +26,7 @@ namespace kw {
 namespace {
 
 constexpr double kappa_rms = 2, kappa_max = 4, kappa_without_magnitudes = 8;
-constexpr double floor_rms = 0.5, floor_max = 1;
+constexpr double floor_rms = 0.5, floor_max = 2;
 constexpr double inexact_share = 0.01, exact_share = 0.001;
 constexpr std::uint64_t least_elements = 64; ///< fewer say nothing about an RMS
 constexpr std::size_t most_workloads = 4;

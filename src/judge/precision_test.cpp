@@ -43,6 +43,8 @@ TEST(Precision, KappaAndFloors) {
   EXPECT_EQ(word({pool(errors(1.9, 8.1), errors(1, 2))}), reduced_precision) << "the largest error";
   // A baseline in a lucky order of sums: 0.07 where a plain loop has 0.45.
   EXPECT_EQ(word({pool(errors(0.45, 2.1), errors(0.07, 0.5))}), "AS_BASELINE");
+  EXPECT_EQ(word({pool(errors(0.48, 5.4), errors(0.13, 0.44))}), "AS_BASELINE") << "plain order";
+  EXPECT_EQ(word({pool(errors(0.48, 8.1), errors(0.13, 0.44))}), reduced_precision);
   EXPECT_EQ(word({pool(errors(1.1, 2.1), errors(0.07, 0.5))}), reduced_precision);
   EXPECT_EQ(word({pool(errors(9, 20, 10), errors(1, 2, 10))}), "AS_BASELINE") << "too few";
 }
