@@ -43,11 +43,11 @@ asan: setup
 fuzz: setup
 	@cmake --preset fuzz > /dev/null
 	@cmake --build build/fuzz -j $(JOBS) --target fuzzers
-	@ctest --test-dir build/fuzz --output-on-failure --no-tests=error -L fuzz -j $(JOBS)
+	@ctest --test-dir build/fuzz --output-on-failure --no-tests=error -L '^fuzz$$' -j $(JOBS)
 
 check-long: check
-	@ctest --test-dir $(BUILD) --output-on-failure --no-tests=error -L long
-	@ctest --test-dir build/fuzz --output-on-failure --no-tests=error -L long -j $(JOBS)
+	@ctest --test-dir $(BUILD) --output-on-failure --no-tests=error -L '^long$$'
+	@ctest --test-dir build/fuzz --output-on-failure --no-tests=error -L long_fuzz -j $(JOBS)
 
 bench: build
 	@cmake --build $(BUILD) -j $(JOBS) --target kw_tuner_bench kw_sandbox_bench
