@@ -102,7 +102,12 @@ Result<OptimizeOutcome> optimize(Judge& judge, const Solution& baseline,
             ? 0
             : std::max(1, static_cast<int>(std::lround(shares[i] * options.evaluations)));
     learn_from_neighbours(searches, i);
-    KW_CHECK(searches[i].run(shares[i] * options.seconds, evaluations));
+    // Whatever a step meets after the user has asked to stop, the answer is that it was stopped.
+    if (Status done = searches[i].run(shares[i] * options.seconds, evaluations); !done) {
+      if (!hooks.stop())
+        return fail(done.error());
+      hooks.note("the step that was under way failed: " + done.error().message);
+    }
   }
   outcome.search_seconds = seconds_since(context.start);
   outcome.interrupted = hooks.stop();
