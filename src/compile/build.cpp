@@ -115,6 +115,25 @@ void append(std::vector<std::string>& to, const std::vector<std::string>& more) 
   to.insert(to.end(), more.begin(), more.end());
 }
 
+bool asks_for_remarks(const BuildRequest& r) {
+  return std::ranges::any_of(r.more_flags,
+                             [](const std::string& f) { return f.starts_with("-Rpass"); });
+}
+
+std::string remarks_of(std::string_view log, const PathRedactions& redactions) {
+  std::string out;
+  for (; !log.empty(); log.remove_prefix(std::min(log.find('\n'), log.size() - 1) + 1)) {
+    std::string line(log.substr(0, log.find('\n')));
+    if (line.find(": remark: ") == std::string::npos)
+      continue;
+    for (const auto& [from, to] : redactions)
+      if (line.starts_with(from))
+        line.replace(0, from.size(), to);
+    out += line + "\n";
+  }
+  return out;
+}
+
 std::string link_option(const std::string& library) {
   return library.starts_with('-') ? library : "-l" + library;
 }
@@ -131,8 +150,11 @@ struct Builder::State {
 
   [[nodiscard]] static std::vector<std::string> compile_flags(const BuildRequest& r) {
     switch (r.mode) {
-    case BuildMode::candidate:
-      return candidate_compile_flags(cpu_info());
+    case BuildMode::candidate: {
+      std::vector<std::string> flags = candidate_compile_flags(cpu_info());
+      append(flags, r.more_flags);
+      return flags;
+    }
     case BuildMode::trusted:
       return trusted_flags(cpu_info());
     case BuildMode::sanitized:
@@ -242,6 +264,7 @@ Result<BuildOutcome> Builder::State::compile(const BuildRequest& r, BuildOutcome
     redactions.emplace_back(dir.ends_with('/') ? dir : dir + "/", "");
   if (cache)
     redactions.emplace_back(cache->dir(), "<cache>");
+  out.remarks = remarks_of(report.err, redactions);
   CompilerMessages messages = parse_compiler_output(report.err, r.sources, redactions);
   out.diagnostics = std::move(messages.diagnostics);
   out.raw_log = head_and_tail(std::move(messages.text), max_log);
@@ -333,7 +356,8 @@ Result<BuildOutcome> Builder::build(const BuildRequest& request) {
     return out;
   }
   KW_TRY(out.key, state_->key_of(request));
-  if (state_->cache)
+  // Remarks are not kept with an object.
+  if (state_->cache && !asks_for_remarks(request))
     if (std::optional<CacheEntry> hit = state_->cache->find(out.key)) {
       out.ok = out.cached = true;
       out.object_path = hit->object_path;
@@ -346,6 +370,24 @@ Result<BuildOutcome> Builder::build(const BuildRequest& request) {
   KW_TRY(out, state_->compile(request, std::move(out)));
   out.ms = ms_since(began);
   return out;
+}
+
+Result<std::string> Builder::disassemble(const std::string& object) {
+  Compiler objdump;
+  objdump.name = "objdump";
+  objdump.path = find_program(objdump.name);
+  if (objdump.path.empty())
+    return fail(ErrorKind::not_found, "there is no objdump", "apt install binutils");
+  KW_TRY(CompileWorker worker, CompileWorker::prepare({}, state_->options.scratch));
+  WorkerLimits limits;
+  limits.deny = state_->options.deny;
+  KW_TRY(ChildReport report,
+         worker.run(objdump, {"-dl", "--no-show-raw-insn", object}, {parent_path(object)}, limits));
+  if (!report.ok())
+    return fail(ErrorKind::infrastructure,
+                fmt::format("objdump ended with {}: {}", report.ending(), report.err),
+                "the object may be damaged: build it again");
+  return std::move(report.out);
 }
 
 const Compiler& Builder::compiler() const {

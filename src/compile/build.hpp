@@ -34,6 +34,7 @@ struct BuildRequest {
   std::vector<std::string> extra_link;   ///< trusted mode: "openblas", "m" or full "-l..." options
   BuildMode mode = BuildMode::candidate;
   std::string sanitizers; ///< sanitized and driver modes: "address,undefined", "thread"
+  std::vector<std::string> more_flags; ///< candidate mode, ours: a variant that is only profiled
   std::chrono::milliseconds wall_limit{60'000};
   std::uint64_t cpu_seconds = 30; ///< per compiler process
   const std::atomic<bool>* cancel = nullptr;
@@ -48,6 +49,7 @@ struct BuildOutcome {
   bool precompiled_header = false;
   double ms = 0;            ///< wall time of this call
   std::string key;          ///< cache key: sources, headers, compiler, flags, arch, entry
+  std::string remarks;      ///< lines that -Rpass flags among more_flags asked for, paths relative
   std::string raw_log;      ///< what the compiler said, as text, <= 8 KiB, paths relative
   std::string failure_kind; ///< "", "compile", "timeout", "memory", "forbidden"
 };
@@ -73,6 +75,10 @@ class Builder {
   /// Thread-safe. Errors are infrastructure only (disk full, cannot start the compiler); whatever
   /// is wrong with the sources is in the outcome.
   Result<BuildOutcome> build(const BuildRequest& request);
+
+  /// The machine code of an object of ours as `objdump -dl` prints it, in the same sandbox.
+  /// Errors: not_found without objdump (with the package); infrastructure.
+  Result<std::string> disassemble(const std::string& object);
 
   [[nodiscard]] const Compiler& compiler() const;
   /// The full flag line of a mode, for records and reports.

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "model/probe.hpp"
+#include "model/profile.hpp"
 #include "model/verdict.hpp"
 
 #include <concepts>
@@ -94,6 +95,59 @@ template <class V, Of<SanitizedRun> R> void each(V& v, R& r) {
   v("calls", r.calls);
   v("build_ms", r.build_ms);
   v("run_ms", r.run_ms);
+}
+template <class V, Of<ProfileFigure> R> void each(V& v, R& r) {
+  v("name", r.name);
+  v("value", r.value);
+  v("unit", r.unit);
+  v("source", r.source);
+  v("confidence", r.confidence);
+}
+template <class V, Of<LoopRemark> R> void each(V& v, R& r) {
+  v("file", r.file);
+  v("line", r.line);
+  v("vectorized", r.vectorized);
+  v("code", r.code);
+  v("text", r.text);
+  v("source", r.source);
+}
+template <class V, Of<ObjectLoop> R> void each(V& v, R& r) {
+  v("function", r.function);
+  v("file", r.file);
+  v("line", r.line);
+  v("depth", r.depth);
+  v("instructions", r.instructions);
+  v("vector_bits", r.vector_bits);
+  v("packed", r.packed);
+  v("scalar", r.scalar);
+  v("fma", r.fma);
+  v("accumulators", r.accumulators);
+  v("loads", r.loads);
+  v("stores", r.stores);
+  v("spills", r.spills);
+  v("gathers", r.gathers);
+  v("divides", r.divides);
+  v("calls", r.calls);
+  v("share", r.share);
+  v("hot", r.hot);
+  v("confidence", r.confidence);
+}
+template <class V, Of<BottleneckState> R> void each(V& v, R& r) {
+  v("word", r.word);
+  v("confidence", r.confidence);
+  v("headroom", r.headroom);
+  v("evidence", r.evidence);
+  v("next", r.next);
+}
+template <class V, Of<Profile> R> void each(V& v, R& r) {
+  v("definition", r.definition);
+  v("solution", r.solution);
+  v("axes", r.axes);
+  v("state", r.state);
+  v("figures", r.figures);
+  v("loops", r.loops);
+  v("remarks", r.remarks);
+  v("missing", r.missing);
 }
 template <class V, Of<DrawTest> R> void each(V& v, R& r) {
   v("name", r.name);

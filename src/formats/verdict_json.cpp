@@ -210,6 +210,9 @@ template <class T> Result<T> read(const char* what, std::string_view text) {
 Json verdict_to_json(const Verdict& verdict) {
   return write("verdict", verdict);
 }
+Json profile_to_json(const Profile& profile) {
+  return write("profile", profile);
+}
 Json probe_to_json(const Probe& probe) {
   return write("probe", probe);
 }

@@ -7,6 +7,7 @@
 
 #include "base/result.hpp"
 #include "model/probe.hpp"
+#include "model/profile.hpp"
 #include "model/verdict.hpp"
 
 #include <nlohmann/json_fwd.hpp>
@@ -30,5 +31,6 @@ Result<Run> decode_run(std::string_view text);
 /// The same as a JSON value, for a caller that puts it into a larger document.
 [[nodiscard]] nlohmann::ordered_json verdict_to_json(const Verdict& verdict);
 [[nodiscard]] nlohmann::ordered_json probe_to_json(const Probe& probe);
+[[nodiscard]] nlohmann::ordered_json profile_to_json(const Profile& profile);
 
 } // namespace kw

@@ -52,6 +52,12 @@ struct Subject {
   [[nodiscard]] bool loaded() const { return arm != nullptr; }
 };
 
+/// Addresses in a subject's object at which its process was seen while it was called.
+struct SampledAddresses {
+  std::vector<std::uint64_t> addresses;
+  std::string missing; ///< why there are none
+};
+
 /// ln(t_reference / t_candidate) over a few rounds on one workload.
 struct ScreenReading {
   double ahead = 0; ///< median
@@ -100,6 +106,11 @@ class Judge {
   /// behind. A wrong output fills verdict.correctness and ends it.
   Result<ScreenReading> screen(Subject& reference, Subject& candidate, std::size_t workload,
                                int rounds, Verdict& verdict);
+  /// Median of `calls` verified calls, in ns: where a profile begins, no claim. 0 where a call
+  /// failed, which fills verdict.correctness.
+  Result<double> call_ns(Subject& subject, std::size_t workload, int calls, Verdict& verdict);
+  /// Calls it until some hundred samples are there, or `seconds` have passed.
+  Result<SampledAddresses> sample(Subject& subject, std::size_t workload, double seconds);
   /// Whether a call of it takes long enough to be timed from outside.
   Result<bool> timeable(Subject& subject, std::size_t workload);
   /// The baseline against itself: is this machine fit for timing?

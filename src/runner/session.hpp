@@ -112,6 +112,9 @@ struct SessionCore; // session_core.hpp
 struct ArmSpec;
 struct LoadReport;
 
+/// An arm maps its object from sealed memory of this name: "/memfd:kernel (deleted)" in its maps.
+inline constexpr const char* object_memory = "kernel";
+
 class Arm {
  public:
   ~Arm(); ///< kills the process and everything it started

@@ -4,6 +4,7 @@
 #include "os/files.hpp"
 #include "os/system_error.hpp"
 #include "runner/protocol.hpp"
+#include "runner/session.hpp"
 
 #include <cerrno>
 #include <fcntl.h>
@@ -41,7 +42,7 @@ Result<SharedMemory> SharedMemory::create(const char* name, std::size_t bytes, O
 
 Result<UniqueFd> sealed_copy(const std::string& path) {
   KW_TRY(const std::string bytes, read_file(path));
-  UniqueFd fd{::memfd_create("kernel", MFD_CLOEXEC | MFD_ALLOW_SEALING)};
+  UniqueFd fd{::memfd_create(object_memory, MFD_CLOEXEC | MFD_ALLOW_SEALING)};
   if (!fd)
     return fail_errno("create memory for the object", path);
   for (std::size_t at = 0; at < bytes.size();) {

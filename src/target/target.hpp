@@ -5,9 +5,11 @@
 
 #include "base/result.hpp"
 #include "model/definition.hpp"
+#include "model/profile.hpp"
 #include "model/solution.hpp"
 #include "model/verdict.hpp"
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -41,6 +43,16 @@ struct SideBuild {
   double ms = 0;
 };
 
+/// How a solution's build is changed, to see what its time depends on. Never judged.
+enum class BuildVariant { no_vectorize, fast_math };
+
+/// What can be read off a build without running it.
+struct Inspection {
+  std::vector<LoopRemark> remarks;
+  std::vector<ObjectLoop> loops;
+  std::vector<std::string> missing; ///< what could not be had, and why
+};
+
 class Target {
  public:
   virtual ~Target() = default;
@@ -55,6 +67,21 @@ class Target {
     (void)solution, (void)definition, (void)sanitizers, (void)driver;
     SideBuild none;
     none.failure = "the " + name() + " target has no sanitizers";
+    return none;
+  }
+  /// Errors: unsupported where the target has no variants.
+  virtual Result<TargetBuild> build_variant(const Solution& solution, const Definition& definition,
+                                            BuildVariant variant) {
+    (void)solution, (void)definition, (void)variant;
+    return fail(ErrorKind::unsupported, "the " + name() + " target has no variants",
+                "profile without them");
+  }
+  /// `samples`: addresses in the object at which its process was seen, may be none.
+  virtual Result<Inspection> inspect(const Solution& solution, const Definition& definition,
+                                     const std::vector<std::uint64_t>& samples) {
+    (void)solution, (void)definition, (void)samples;
+    Inspection none;
+    none.missing.push_back("the " + name() + " target cannot look into its builds");
     return none;
   }
 };

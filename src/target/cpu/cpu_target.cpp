@@ -3,9 +3,12 @@
 
 #include "os/files.hpp"
 #include "target/cpu/admit.hpp"
+#include "target/cpu/object_loops.hpp"
+#include "target/cpu/remarks.hpp"
 
 #include <chrono>
 #include <fmt/format.h>
+#include <optional>
 
 namespace kw {
 namespace {
@@ -32,6 +35,11 @@ void describe_failure(const BuildOutcome& outcome, TargetBuild& build) {
       first_error(outcome.diagnostics);
 }
 
+/// -ffast-math as far as it concerns the code: the flag itself links a constructor.
+std::vector<std::string> fast_math_flags() {
+  return {"-fassociative-math", "-freciprocal-math", "-fno-signed-zeros", "-ffinite-math-only"};
+}
+
 BuildRequest request_for(const Solution& solution, const Definition& definition,
                          const std::string& include_dir) {
   BuildRequest request;
@@ -54,6 +62,20 @@ std::vector<std::string> axis_defines(const Definition& definition) {
 }
 
 Result<TargetBuild> CpuTarget::build(const Solution& solution, const Definition& definition) {
+  return build_with(solution, definition, {});
+}
+
+Result<TargetBuild> CpuTarget::build_variant(const Solution& solution, const Definition& definition,
+                                             BuildVariant variant) {
+  return build_with(
+      solution, definition,
+      variant == BuildVariant::fast_math
+          ? fast_math_flags()
+          : std::vector<std::string>{"-fno-tree-vectorize", "-fno-tree-slp-vectorize"});
+}
+
+Result<TargetBuild> CpuTarget::build_with(const Solution& solution, const Definition& definition,
+                                          std::vector<std::string> more_flags) {
   TargetBuild build;
   build.entry = solution.spec.entry_function();
   build.compiler = builder_.compiler().describe();
@@ -82,8 +104,9 @@ Result<TargetBuild> CpuTarget::build(const Solution& solution, const Definition&
                      "spec.destination_passing_style to true"};
     return build;
   }
-  KW_TRY(const BuildOutcome outcome,
-         builder_.build(request_for(solution, definition, include_dir_)));
+  BuildRequest request = request_for(solution, definition, include_dir_);
+  request.more_flags = std::move(more_flags);
+  KW_TRY(const BuildOutcome outcome, builder_.build(request));
   build.diagnostics = outcome.diagnostics;
   build.cached = outcome.cached;
   build.ms = outcome.ms;
@@ -142,6 +165,47 @@ Result<SideBuild> CpuTarget::build_side(const Solution& solution, const Definiti
   }
   build.ok = true;
   return build;
+}
+
+Result<Inspection> CpuTarget::inspect(const Solution& solution, const Definition& definition,
+                                      const std::vector<std::uint64_t>& samples) {
+  Inspection out;
+  BuildRequest request = request_for(solution, definition, include_dir_);
+  request.more_flags = {"-g1"}; // lines, and the same code
+  KW_TRY(const BuildOutcome built, builder_.build(request));
+  if (!built.ok) {
+    out.missing.push_back("the machine code: it does not build");
+    return out;
+  }
+  if (const Result<std::string> text = builder_.disassemble(built.object_path))
+    out.loops = object_loops(*text, request.entry, samples);
+  else
+    out.missing.push_back(fmt::format("the loops of the machine code: {}; {}", text.error().message,
+                                      text.error().remedy));
+
+  request.more_flags = remark_flags();
+  std::optional<Builder> own;
+  if (!builder_.compiler().clang)
+    for (const char* name : {"clang++-19", "clang++"})
+      if (Result<Builder> clang = Builder::open({.compiler = name}); clang && !own)
+        own.emplace(std::move(*clang));
+  if (!own && !builder_.compiler().clang) {
+    out.missing.emplace_back(
+        "why loops are not vectorised: that takes clang; apt install clang-19");
+    return out;
+  }
+  Builder& clang = own ? *own : builder_;
+  KW_TRY(const BuildOutcome said, clang.build(request));
+  if (!said.ok) {
+    out.missing.push_back("why loops are not vectorised: " + clang.compiler().describe() +
+                          " does not build it: " + first_error(said.diagnostics));
+    return out;
+  }
+  std::vector<std::string> files;
+  for (const SourceFile& f : solution.sources)
+    files.push_back(f.path);
+  out.remarks = parse_remarks(said.remarks, files, clang.compiler().describe());
+  return out;
 }
 
 } // namespace kw

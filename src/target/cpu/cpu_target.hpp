@@ -23,8 +23,15 @@ class CpuTarget final : public Target {
   Result<SideBuild> build_side(const Solution& solution, const Definition& definition,
                                const std::string& sanitizers,
                                const std::vector<SourceFile>& driver) override;
+  Result<TargetBuild> build_variant(const Solution& solution, const Definition& definition,
+                                    BuildVariant variant) override;
+  /// Remarks come from clang whatever compiler builds: they are about the source.
+  Result<Inspection> inspect(const Solution& solution, const Definition& definition,
+                             const std::vector<std::uint64_t>& samples) override;
 
  private:
+  Result<TargetBuild> build_with(const Solution& solution, const Definition& definition,
+                                 std::vector<std::string> more_flags);
   Builder& builder_;
   std::string include_dir_;
 };

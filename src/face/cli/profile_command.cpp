@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "face/cli/command.hpp"
+#include "face/cli/judging_flags.hpp"
+#include "formats/verdict_json.hpp"
+#include "os/interrupt.hpp"
+#include "report/profile_text.hpp"
+#include "report/verdict_text.hpp"
+#include "service/profiling.hpp"
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+namespace kw::cli {
+
+void add_profile(CLI::App& app, Context& context) {
+  CLI::App* command = app.add_subcommand(
+      "profile", "say what bounds a kernel on one workload, and what usually helps");
+  struct Options {
+    std::string path;
+    ProfileOptions profile;
+    double least_window_ms = 0;
+  };
+  auto o = std::make_shared<Options>();
+  command->add_option("file", o->path, "a C++ source, a solution.json, or a folder of one")
+      ->required();
+  command->add_option("-d,--definition", o->profile.definition,
+                      "the definition that a bare source solves");
+  command->add_option("--entry", o->profile.entry,
+                      "its extern \"C\" function, where it has several");
+  add_judging_flags(*command, o->profile.judging, o->least_window_ms);
+  command->callback([&context, o] {
+    context.run = [&context, o]() -> int {
+      const Result<Workspace> workspace = open_workspace(context.workspace);
+      if (!workspace)
+        return report_error(context, workspace.error());
+      o->profile.judging.stop = [] { return interrupted(); };
+      if (!context.json)
+        o->profile.judging.note = [](const std::string& text) { fmt::print(stderr, "{}\n", text); };
+      const Result<Profiled> done = profile(*workspace, o->path, o->profile);
+      if (!done)
+        return report_error(context, done.error());
+      if (context.json) {
+        nlohmann::ordered_json out{{"profile", profile_to_json(done->profile)},
+                                   {"verdict", verdict_to_json(done->verdict)}};
+        fmt::print("{}\n",
+                   out.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
+      } else if (!done->ok()) {
+        fmt::print("{}", render_verdict(done->verdict, {.name = done->profile.solution,
+                                                        .next_command = "",
+                                                        .colour = coloured()}));
+      } else {
+        fmt::print("{}", render_profile(done->profile, coloured()));
+      }
+      return done->ok() ? holds : does_not_hold;
+    };
+  });
+}
+
+} // namespace kw::cli

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/profile_text.hpp"
+
+#include "report/escape.hpp"
+#include "report/table.hpp"
+#include "report/units.hpp"
+
+#include <fmt/format.h>
+
+namespace kw {
+namespace {
+
+constexpr std::size_t line_width = 100, indent = 13;
+
+std::string sentence_of(const BottleneckState& s) {
+  const std::string sure = fmt::format("(confidence {:.0f} %)", 100 * s.confidence);
+  if (s.word == "unknown")
+    return "not known: nothing that was measured explains the time";
+  const std::string what = s.word == "vectorisation" ? "bound by missing vectorisation"
+                           : s.word == "dependency"  ? "bound by chains of dependent operations"
+                           : s.word == "load_store"  ? "bound by loads and stores"
+                           : s.word == "launch"      ? "bound by the cost of a call"
+                           : s.word == "mixed"       ? "bound by compute and memory alike"
+                           : s.word == "latency"     ? "bound by the latency of slow instructions"
+                                                     : s.word + "-bound";
+  return what + " " + sure;
+}
+
+std::string figure_text(const ProfileFigure& f) {
+  if (f.unit == "ns")
+    return duration_text(f.value);
+  return f.unit.empty() ? share_text(f.value) : fmt::format("{:.2f} {}", f.value, f.unit);
+}
+
+std::string meaning(const std::string& name) {
+  if (name == "call")
+    return "median of a call";
+  if (name == "flop_share")
+    return "of the FLOP ceiling";
+  if (name == "bandwidth_share")
+    return "of the bandwidth that fits the footprint";
+  if (name == "no_vectorize")
+    return "without the compiler's vectorisation";
+  return name == "fast_math" ? "with -ffast-math" : name;
+}
+
+void block(std::string& out, const char* title, const std::vector<std::string>& lines) {
+  std::string head = fmt::format("{:<{}}", title, indent);
+  for (const std::string& text : lines)
+    for (const std::string& line : wrap(terminal_text(text), line_width - indent)) {
+      out += head + line + "\n";
+      head.assign(indent, ' ');
+    }
+}
+
+std::string loop_kind(const ObjectLoop& l) {
+  if (l.packed + l.scalar == 0)
+    return "no floating point";
+  const std::string width = l.packed > 0 ? fmt::format("{} bit", l.vector_bits) : "scalar";
+  return l.packed > 0 && l.scalar > 0 ? width + fmt::format(", {} scalar", l.scalar) : width;
+}
+
+} // namespace
+
+std::string render_profile(const Profile& p, bool colour) {
+  std::string out = fmt::format("{}{}\n", paint(terminal_text(p.solution), Colour::bold, colour),
+                                p.axes.empty() ? "" : "  " + terminal_text(p.axes));
+  block(out, "bottleneck", {sentence_of(p.state)});
+  if (p.state.headroom > 1)
+    block(out, "headroom",
+          {fmt::format("{} to the nearest ceiling", ratio_text(p.state.headroom))});
+  block(out, "evidence", p.state.evidence);
+  block(out, "try", p.state.next);
+  out += "\n";
+  Table figures({{"figure", Align::right}, {"", Align::left}, {"from", Align::left}});
+  for (const ProfileFigure& f : p.figures)
+    figures.row({figure_text(f), meaning(f.name), f.source});
+  out += figures.text(colour);
+  if (!p.loops.empty()) {
+    Table loops({{"innermost loop", Align::left, 40},
+                 {"vectors", Align::left},
+                 {"instr.", Align::right},
+                 {"fma", Align::right},
+                 {"sums", Align::right},
+                 {"loads", Align::right},
+                 {"stores", Align::right},
+                 {"spills", Align::right},
+                 {"calls", Align::right},
+                 {"samples", Align::left}});
+    for (const ObjectLoop& l : p.loops)
+      loops.row({l.line > 0 ? fmt::format("{}:{}", l.file, l.line) : l.function, loop_kind(l),
+                 std::to_string(l.instructions), std::to_string(l.fma),
+                 std::to_string(l.accumulators), std::to_string(l.loads), std::to_string(l.stores),
+                 std::to_string(l.spills), std::to_string(l.calls),
+                 l.share > 0 ? share_text(l.share) + (l.hot ? "  hot" : "")
+                 : l.hot     ? fmt::format("hot, by its looks ({:.0f} %)", 100 * l.confidence)
+                             : ""});
+    out += "\n" + loops.text(colour);
+  }
+  if (!p.remarks.empty()) {
+    Table remarks({{"line", Align::left}, {"the compiler says", Align::left, 80}});
+    for (const LoopRemark& r : p.remarks)
+      remarks.row({fmt::format("{}:{}", r.file, r.line), r.text});
+    out += "\n" + remarks.text(colour);
+  }
+  if (!p.missing.empty())
+    out += "\n";
+  block(out, "missing", p.missing);
+  return out;
+}
+
+} // namespace kw

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where the time of one solution goes, on one workload.
+#pragma once
+
+#include "model/profile.hpp"
+#include "model/verdict.hpp"
+#include "service/judging.hpp"
+
+#include <string>
+
+namespace kw {
+
+struct ProfileOptions {
+  std::string definition, entry; ///< for bare sources
+  JudgingOptions judging;        ///< the first workload that passes its filters is profiled
+  int calls = 15;
+  double sample_seconds = 2; ///< at most, for where the time goes
+  int rounds = 5;            ///< of each variant against the solution as it is
+};
+
+struct Profiled {
+  Profile profile;
+  Verdict verdict; ///< build and correctness: a kernel that is wrong has no profile
+  [[nodiscard]] bool ok() const { return verdict.finding == Finding::none; }
+};
+
+/// Errors: unknown definition or workload, no sandbox, infrastructure.
+Result<Profiled> profile(const Workspace& workspace, const std::string& path,
+                         const ProfileOptions& options);
+
+} // namespace kw
