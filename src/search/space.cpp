@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 #include <numeric>
 
@@ -89,6 +90,11 @@ class SpaceReader {
                       [&](const Parameter& other) { return other.name == p.name; }))
         complain(at + "/name", fmt::format("Parameter \"{}\" is declared twice", p.name),
                  "rename one of them");
+      p.role = reader.string_or("role", "");
+      if (!p.role.empty() && std::find(parameter_roles.begin(), parameter_roles.end(), p.role) ==
+                                 parameter_roles.end())
+        complain(at + "/role", fmt::format("Unknown role \"{}\"", p.role),
+                 fmt::format("use one of {}", fmt::join(parameter_roles, ", ")));
       const std::string kind = reader.string_or("kind", "");
       if (const Json* values = reader.array("values"))
         read_values(p, *values, kind, at);

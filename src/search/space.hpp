@@ -5,6 +5,7 @@
 #include "base/expr.hpp"
 #include "base/result.hpp"
 
+#include <array>
 #include <compare>
 #include <cstddef>
 #include <optional>
@@ -14,8 +15,24 @@
 
 namespace kw {
 
+/// What a parameter changes, so that a controller can vary one thing at a time.
+inline constexpr std::array<std::string_view, 11> parameter_roles = {
+    "vector",        ///< width of vectors or number of lanes
+    "unroll",        ///< independent operations side by side
+    "register_tile", ///< rows and columns kept in registers
+    "cache_tile",    ///< blocks that stay in a cache
+    "passes",        ///< what is kept or computed again between passes over the data
+    "order",         ///< of loops
+    "stores",        ///< through the caches or past them
+    "prefetch",      ///< distance and level
+    "arithmetic",    ///< another formula or degree for the same value
+    "layout",        ///< of data the kernel arranges itself
+    "task",          ///< grain of work per thread
+};
+
 struct Parameter {
   std::string name;
+  std::string role;                ///< one of parameter_roles, "" = none of them
   bool ordered = true;             ///< "int": neighbouring values are alike; else categorical
   std::vector<std::string> values; ///< as written; ordered parameters are sorted ascending
   std::vector<double> numbers;     ///< what expressions see: the number, or the index of a word

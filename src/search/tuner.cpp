@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "search/tuner.hpp"
 
+#include "search/focus.hpp"
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -112,14 +114,21 @@ std::optional<Config> Tuner::choose() {
   return next ? next : history_.random_new(chance_);
 }
 
-std::optional<Config> Tuner::ask() {
-  std::optional<Config> next = choose();
+std::optional<Config> Tuner::asked(std::optional<Config> next, const std::optional<Focus>& focus) {
   if (next) {
     KW_ASSERT(history_.is_new(*next));
     history_.asked.emplace(*next, std::nullopt);
-    journal_.push_back({*next, std::nullopt});
+    journal_.push_back({*next, std::nullopt, focus});
   }
   return next;
+}
+
+std::optional<Config> Tuner::ask() {
+  return asked(choose(), std::nullopt);
+}
+
+std::optional<Config> Tuner::ask(const Focus& focus) {
+  return asked(best_within(history_, focus, chance_), focus);
 }
 
 void Tuner::tell(const Config& config, const Observation& observation) {

@@ -29,6 +29,13 @@ struct Prior {
   double cost = 0; ///< comparable among the priors only; never mixed with this run's costs
 };
 
+/// Where one proposal may come from: configurations of the anchor's space that differ from it in
+/// some of the freed parameters and in nothing else.
+struct Focus {
+  Config anchor;
+  std::vector<std::size_t> freed; ///< parameter indices, ascending
+};
+
 struct TunerOptions {
   Algorithm algorithm = Algorithm::hybrid;
   std::uint64_t seed = 0;
@@ -43,6 +50,8 @@ class Tuner {
   /// The next configuration to evaluate: legal, and never one that was proposed or told before.
   /// nullopt when the space is exhausted. Several may be asked for before the first is told.
   std::optional<Config> ask();
+  /// The most promising one by the estimator within `focus`; nullopt when all of it was seen.
+  std::optional<Config> ask(const Focus& focus);
   /// Results may come in any order, also for configurations never asked for (a known kernel, say).
   /// A second result of the same configuration, and one that is not legal, is ignored.
   void tell(const Config& config, const Observation& observation);
@@ -61,10 +70,12 @@ class Tuner {
  private:
   struct Event {
     Config config;
-    std::optional<Observation> observation; ///< empty: it was asked for
+    std::optional<Observation> observation;    ///< empty: it was asked for
+    std::optional<Focus> focus = std::nullopt; ///< with which it was asked for
   };
   void plan_start();
   std::optional<Config> choose();
+  std::optional<Config> asked(std::optional<Config> next, const std::optional<Focus>& focus);
 
   TunerOptions options_;
   History history_;

@@ -4,6 +4,7 @@
 #include "base/json.hpp"
 #include "search/tuner.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -11,6 +12,17 @@
 namespace kw {
 namespace {
 constexpr std::string_view state_schema = "kernwright.tuner/1";
+
+Result<Focus> parse_focus(const SpaceSet& set, const std::string& around,
+                          const std::vector<std::string>& freed) {
+  Focus focus;
+  KW_TRY(focus.anchor, set.parse(around));
+  const std::vector<Parameter>& parameters = set.spaces()[focus.anchor.space].parameters;
+  for (std::size_t p = 0; p < parameters.size(); ++p)
+    if (std::find(freed.begin(), freed.end(), parameters[p].name) != freed.end())
+      focus.freed.push_back(p);
+  return focus;
+}
 } // namespace
 
 std::string Tuner::state() const {
@@ -23,6 +35,12 @@ std::string Tuner::state() const {
     Json entry;
     if (!event.observation) {
       entry["ask"] = set.text(event.config);
+      if (event.focus) {
+        entry["around"] = set.text(event.focus->anchor);
+        Json& freed = entry["freed"] = Json::array();
+        for (const std::size_t p : event.focus->freed)
+          freed.push_back(set.spaces()[event.focus->anchor.space].parameters[p].name);
+      }
     } else {
       entry["tell"] = set.text(event.config);
       entry["valid"] = event.observation->valid;
@@ -87,6 +105,8 @@ Result<Tuner> Tuner::resume(const SpaceSet& set, std::string_view state) {
       return damaged("An entry of the stored journal is not an object");
     ObjectReader entry((*journal)[i], source, fmt::format("/journal/{}", i), errors);
     const std::string ask = entry.string_or("ask", ""), tell = entry.string_or("tell", "");
+    const std::string around = entry.string_or("around", "");
+    const std::vector<std::string> freed = entry.strings_or_empty("freed");
     Observation observation;
     observation.valid = entry.boolean_or("valid", false);
     if (const double cost = entry.number_or("cost", std::nan("")); std::isfinite(cost))
@@ -95,7 +115,11 @@ Result<Tuner> Tuner::resume(const SpaceSet& set, std::string_view state) {
       return fail(errors.front());
     KW_TRY(const Config config, set.parse(ask.empty() ? tell : ask));
     if (!ask.empty()) {
-      if (tuner.ask() != config)
+      std::optional<Focus> focus;
+      if (!around.empty()) {
+        KW_TRY(focus, parse_focus(set, around, freed));
+      }
+      if ((focus ? tuner.ask(*focus) : tuner.ask()) != config)
         return damaged(fmt::format("Replaying the stored run proposes another configuration than "
                                    "\"{}\" at step {}: the spaces or the tuner have changed",
                                    ask, i));

@@ -158,6 +158,35 @@ TEST(Tuner, ResumesFromItsStateAtAnyPoint) {
     }
 }
 
+TEST(Tuner, StaysWithinItsFocusUntilAllOfItWasSeen) {
+  const SpaceSet set = grid(4, 8);
+  Tuner tuner(set, {Algorithm::hybrid, 3, {}});
+  run(tuner, set, 20);
+  const Config anchor = tuner.best()->config;
+  const Focus focus{.anchor = anchor, .freed = {1, 3}};
+  int proposed = 0;
+  while (const std::optional<Config> next = tuner.ask(focus)) {
+    EXPECT_EQ(next->choice[0], anchor.choice[0]);
+    EXPECT_EQ(next->choice[2], anchor.choice[2]);
+    EXPECT_TRUE(set.legal(*next));
+    tuner.tell(*next, bowl(set, *next));
+    ++proposed;
+  }
+  int legal = 0; // of the 64 settings, those that the earlier 20 did not have
+  for (int a = 0; a < 8; ++a)
+    for (int b = 0; b < 8; ++b) {
+      Config config = anchor;
+      config.choice[1] = a, config.choice[3] = b;
+      legal += set.legal(config) ? 1 : 0;
+    }
+  EXPECT_LE(proposed, legal - 1);
+  EXPECT_GE(proposed, legal - 20);
+  Result<Tuner> resumed = Tuner::resume(set, tuner.state());
+  ASSERT_TRUE(resumed) << resumed.error().text();
+  EXPECT_EQ(resumed->state(), tuner.state());
+  EXPECT_EQ(resumed->ask(), tuner.ask());
+}
+
 TEST(Tuner, DamagedStatesAreErrors) {
   const SpaceSet set = grid(4, 8);
   Tuner tuner(set, {Algorithm::hybrid, 1, {}});

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "search/focus.hpp"
+
+#include "search/parzen.hpp"
+
+#include <algorithm>
+
+namespace kw {
+namespace {
+
+constexpr std::size_t most = 4096; // configurations scored; above it a random pool of that size
+
+/// How many settings the freed parameters have together, capped above `most`.
+std::size_t settings(const Space& space, const Focus& focus) {
+  std::size_t n = 1;
+  for (const std::size_t p : focus.freed)
+    if (n <= most)
+      n *= space.parameters[p].values.size();
+  return n;
+}
+
+/// The `index`-th setting of the freed parameters.
+Config at(const Space& space, const Focus& focus, std::size_t index) {
+  Config config = focus.anchor;
+  for (const std::size_t p : focus.freed) {
+    const std::size_t values = space.parameters[p].values.size();
+    config.choice[p] = static_cast<int>(index % values);
+    index /= values;
+  }
+  return config;
+}
+
+Config drawn(const Space& space, const Focus& focus, Random& chance) {
+  Config config = focus.anchor;
+  for (const std::size_t p : focus.freed)
+    config.choice[p] = static_cast<int>(chance.below(space.parameters[p].values.size()));
+  return config;
+}
+
+} // namespace
+
+std::optional<Config> best_within(const History& history, const Focus& focus, Random& chance) {
+  const Space& space = history.set.spaces()[focus.anchor.space];
+  const ParzenEstimator estimate(history, {});
+  std::optional<Config> best;
+  double best_score = 0;
+  std::size_t ties = 0;
+  const std::size_t all = settings(space, focus);
+  for (std::size_t i = 0; i < std::min(all, most); ++i) {
+    Config config = all <= most ? at(space, focus, i) : drawn(space, focus, chance);
+    if (!history.is_new(config) || !history.set.legal(config))
+      continue;
+    const double score = estimate.score(config);
+    if (best && score < best_score)
+      continue;
+    ties = best && score == best_score ? ties + 1 : 1;
+    if (chance.below(ties) == 0)
+      best = std::move(config);
+    best_score = score;
+  }
+  return best;
+}
+
+} // namespace kw
