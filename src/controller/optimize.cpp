@@ -5,9 +5,11 @@
 
 #include "controller/regime_search.hpp"
 #include "controller/winner.hpp"
+#include "formats/verdict_json.hpp"
 
 #include <algorithm>
 #include <cmath>
+#include <nlohmann/json.hpp>
 
 namespace kw {
 namespace {
@@ -41,24 +43,61 @@ void learn_from_neighbours(std::vector<RegimeSearch>& searches, std::size_t at) 
 Status settle_representatives(SearchContext& context, std::vector<Regime>& regimes) {
   constexpr double surely_long = 1e6; // operations and bytes: beyond 5 us on any one thread
   const std::vector<BoundWorkload>& workloads = context.judge.workloads();
-  KW_TRY(Subject baseline, load_baseline(context));
-  std::vector<char> long_enough(workloads.size(), 1);
-  for (std::size_t i = 0; i < workloads.size(); ++i)
-    if (const BoundWorkload& w = workloads[i];
-        w.flops + w.bytes_read + w.bytes_written < surely_long) {
-      KW_TRY(long_enough[i], context.judge.timeable(baseline, i));
-    }
+  KW_TRY(const Json too_short, context.journal.once("too short to time", "", [&]() -> Result<Json> {
+    KW_TRY(Subject baseline, load_baseline(context));
+    Json out = Json::array();
+    for (std::size_t i = 0; i < workloads.size(); ++i)
+      if (const BoundWorkload& w = workloads[i];
+          w.flops + w.bytes_read + w.bytes_written < surely_long) {
+        KW_TRY(const bool timeable, context.judge.timeable(baseline, i));
+        if (!timeable)
+          out.push_back(w.workload.uuid);
+      }
+    return out;
+  }));
+  const auto timeable = [&](std::size_t i) {
+    return std::find(too_short.begin(), too_short.end(), workloads[i].workload.uuid) ==
+           too_short.end();
+  };
   for (Regime& regime : regimes)
-    choose_representative(regime, workloads, [&](std::size_t i) { return long_enough[i] != 0; });
+    choose_representative(regime, workloads, timeable);
   return {};
 }
 
+/// What earlier runs know goes into the journal too: the archive grows, the run's knowledge does
+/// not.
+Result<Memory> settle_memory(SearchContext& context, const std::vector<KnownAttempt>& known) {
+  KW_TRY(const Json settled,
+         context.journal.once("known", "", [&]() -> Result<Json> { return to_json(known); }));
+  KW_TRY(std::vector<KnownAttempt> attempts, known_from_json(settled));
+  return Memory(std::move(attempts));
+}
+
+/// The champion judged whole, or the baseline placed; recorded, so that a run that was killed after
+/// it does not judge twice.
 Status finish(SearchContext& context, const std::vector<RegimeSearch>& searches,
               OptimizeOutcome& outcome) {
-  if (std::none_of(searches.begin(), searches.end(),
-                   [](const RegimeSearch& s) { return s.beat_baseline(); }))
-    return place_baseline(context, outcome);
-  return judge_winner(context, searches, outcome);
+  KW_TRY(const Json final, context.journal.once("final", "", [&]() -> Result<Json> {
+    const bool beaten = std::any_of(searches.begin(), searches.end(),
+                                    [](const RegimeSearch& s) { return s.beat_baseline(); });
+    KW_CHECK(beaten ? judge_winner(context, searches, outcome) : place_baseline(context, outcome));
+    return Json{{"probe", outcome.champion ? outcome.champion->id : ""},
+                {"decision", outcome.champion ? outcome.champion->decision : "none"},
+                {"reason", outcome.champion ? outcome.champion->reason : ""},
+                {"record", outcome.record ? outcome.record->id : ""}};
+  }));
+  Archive& archive = context.recorder.archive();
+  if (const std::string id = final.value("probe", ""); !id.empty() && !outcome.champion) {
+    KW_TRY(const ArchivedProbe stored, archive.get_probe(id));
+    KW_TRY(outcome.champion, decode_probe(stored.json));
+    if (const std::string record = final.value("record", ""); !record.empty()) {
+      KW_TRY(outcome.record, archive.find_record(record));
+    }
+  }
+  context.log.add({{"decision", final.value("decision", "none")},
+                   {"probe", final.value("probe", "")},
+                   {"reason", final.value("reason", "")}});
+  return context.log.flush();
 }
 
 } // namespace
@@ -69,7 +108,7 @@ double gate_seconds(const OptimizeOptions& options) {
 
 Result<OptimizeOutcome> optimize(Judge& judge, const Solution& baseline,
                                  const std::vector<LoadedSpace>& spaces, const Recorder& recorder,
-                                 const OptimizeOptions& options, const KnownProbes& known,
+                                 const OptimizeOptions& options, RunMemory& run,
                                  const OptimizeHooks& hooks) {
   SearchContext context{.judge = judge,
                         .baseline = baseline,
@@ -77,6 +116,8 @@ Result<OptimizeOutcome> optimize(Judge& judge, const Solution& baseline,
                         .recorder = recorder,
                         .options = options,
                         .hooks = hooks,
+                        .journal = run.journal,
+                        .log = run.log,
                         .facts = machine_facts(judge.definition().ext.threads),
                         .events = {}};
   OptimizeOutcome outcome;
@@ -85,41 +126,48 @@ Result<OptimizeOutcome> optimize(Judge& judge, const Solution& baseline,
     bare.push_back(s.space);
   KW_TRY(outcome.regimes, find_regimes(judge.workloads(), bare, context.facts));
   KW_CHECK(settle_representatives(context, outcome.regimes));
+  KW_TRY(const Memory memory, settle_memory(context, run.known));
   std::vector<RegimeSearch> searches;
   for (const Regime& regime : outcome.regimes) {
     KW_TRY(RegimeSearch search, RegimeSearch::open(context, regime));
-    for (const Probe& probe : known.same_run)
-      KW_CHECK(search.recall(probe));
-    for (const Probe& probe : known.earlier_runs)
-      search.learn(probe);
+    for (const KnownAttempt& known : memory.all())
+      search.learn(known);
     searches.push_back(std::move(search));
   }
 
   const std::vector<double> shares = time_shares(outcome.regimes);
+  double shares_left = 1;
   for (std::size_t i = 0; i < searches.size() && !hooks.stop(); ++i) {
     const int evaluations =
         options.evaluations == 0
             ? 0
             : std::max(1, static_cast<int>(std::lround(shares[i] * options.evaluations)));
     learn_from_neighbours(searches, i);
+    // What an earlier regime left over, or took too much of, is shared by those that are left.
+    const double seconds = (options.seconds - context.spent) * shares[i] / shares_left;
+    shares_left -= shares[i];
+    context.lap();
     // Whatever a step meets after the user has asked to stop, the answer is that it was stopped.
-    if (Status done = searches[i].run(shares[i] * options.seconds, evaluations); !done) {
+    const bool last = i + 1 == searches.size();
+    if (Status done = searches[i].run(seconds, evaluations, !last, memory); !done) {
       if (!hooks.stop())
         return fail(done.error());
       hooks.note("the step that was under way failed: " + done.error().message);
     }
   }
-  outcome.search_seconds = seconds_since(context.start);
+  outcome.search_seconds = context.spent;
   outcome.interrupted = hooks.stop();
   if (!outcome.interrupted) {
+    const SteadyTime began = std::chrono::steady_clock::now();
     if (Status done = finish(context, searches, outcome); !done) {
       if (done.error().kind != ErrorKind::interrupted)
         return fail(done.error());
       outcome.interrupted = true;
     }
+    outcome.total_seconds = seconds_since(began);
   }
   outcome.events = std::move(context.events);
-  outcome.total_seconds = seconds_since(context.start);
+  outcome.total_seconds += outcome.search_seconds;
   return outcome;
 }
 

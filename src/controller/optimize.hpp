@@ -5,10 +5,15 @@
 
 #include "archive/archive.hpp"
 #include "base/result.hpp"
+#include "controller/decision_log.hpp"
+#include "controller/journal.hpp"
+#include "controller/known.hpp"
 #include "controller/recorder.hpp"
 #include "controller/regime.hpp"
+#include "controller/rounds.hpp"
 #include "judge/judge.hpp"
 #include "model/probe.hpp"
+#include "model/profile.hpp"
 #include "search/space.hpp"
 
 #include <functional>
@@ -28,6 +33,7 @@ struct OptimizeOptions {
   double final_alpha = 0.01; ///< of the whole winner's gate (alpha spending over attempts)
   bool peers = true;
   std::vector<PeerSpec> peer_list; ///< timed beside the winner when `peers`
+  ControllerParts parts;
 };
 
 /// One finished probe, for a progress line and the report.
@@ -44,7 +50,7 @@ struct OptimizeOutcome {
   std::optional<Record> record;  ///< set when it was promoted
   bool interrupted = false;
   std::vector<Regime> regimes;
-  double search_seconds = 0, total_seconds = 0;
+  double search_seconds = 0, total_seconds = 0; ///< of all sessions of the run together
 };
 
 /// A schedule space and the text of its template.
@@ -53,25 +59,31 @@ struct LoadedSpace {
   std::string template_text;
 };
 
+/// The bottleneck of a loaded subject on one workload. Errors are no reason to end a search.
+using Profiler = std::function<Result<BottleneckState>(Subject&, std::size_t workload)>;
+
 struct OptimizeHooks {
+  Profiler profile; ///< may be empty
   std::function<bool()> stop = [] { return false; };
   std::function<void(const ProbeEvent&)> probe = [](const ProbeEvent&) {};
   std::function<void(const std::string&)> note = [](const std::string&) {};
 };
 
-/// What is known before the search begins.
-struct KnownProbes {
-  std::vector<Probe> same_run;     ///< resume: told to the tuner instead of being measured again
-  std::vector<Probe> earlier_runs; ///< of the same definition: good configurations are tried early
-};
-
 /// Seconds that one gate inside the search may take.
 [[nodiscard]] double gate_seconds(const OptimizeOptions& options);
 
-/// Errors: no space, baseline that fails its own trials, infrastructure.
+/// What a run leaves behind and is resumed from.
+struct RunMemory {
+  Journal journal;
+  DecisionLog log;
+  std::vector<KnownAttempt> known; ///< earlier runs of the same definition; only for a new run
+};
+
+/// Going through a journal that is not empty resumes its run. Errors: no space, baseline that fails
+/// its own trials, a run that would now go otherwise, infrastructure.
 Result<OptimizeOutcome> optimize(Judge& judge, const Solution& baseline,
                                  const std::vector<LoadedSpace>& spaces, const Recorder& recorder,
-                                 const OptimizeOptions& options, const KnownProbes& known,
+                                 const OptimizeOptions& options, RunMemory& memory,
                                  const OptimizeHooks& hooks);
 
 } // namespace kw

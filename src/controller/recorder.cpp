@@ -57,14 +57,18 @@ Recorder::Recorder(Archive& archive, const Clock& clock, Environment environment
     : archive_(archive), clock_(clock), environment_(std::move(environment)),
       definition_(definition), definition_hash_(kw::definition_hash(definition)) {}
 
+std::string Recorder::hash_of(const Solution& solution) const {
+  return full_hash(solution, definition_,
+                   {.compiler = environment_.compiler, .flags = environment_.flags});
+}
+
 Probe Recorder::open(const Solution& solution, const Seed& seed) const {
   Probe probe;
   probe.run = run;
   probe.definition = definition_.name;
   probe.definition_hash = definition_hash_;
   probe.solution = solution;
-  probe.solution_hash = full_hash(solution, definition_,
-                                  {.compiler = environment_.compiler, .flags = environment_.flags});
+  probe.solution_hash = hash_of(solution);
   probe.seed_commitment = seed_commitment(seed);
   probe.environment = environment_;
   probe.started_at = clock_.wall_iso8601();

@@ -28,6 +28,8 @@ class Recorder {
 
   /// Opens a probe: commitment, start time, hashes. `build` may be a failed one.
   [[nodiscard]] Probe open(const Solution& solution, const Seed& seed) const;
+  /// The identity under which a solution's judgements are found again.
+  [[nodiscard]] std::string hash_of(const Solution& solution) const;
   /// Seals identity, encodes, stores. Call once the verdict is concluded.
   Status store(Probe& probe, const TargetBuild& build, const Seed& seed) const;
   /// Appends the promotion of a stored probe to the record chain.

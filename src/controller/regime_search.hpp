@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The search of one regime: tuner, champion, and the questions a candidate has to pass, cheapest
-// first: does it build, is it admitted, is it right on a few inputs, does a short paired screen put
-// it ahead of the champion, does the e-gate agree.
+// The search of one regime: rounds, tuner, champion, and the questions a candidate has to pass,
+// cheapest first: does it build, is it admitted, is it right on a few inputs, does a short paired
+// screen put it ahead of the champion, does the e-gate agree.
 #pragma once
 
+#include "controller/known.hpp"
+#include "controller/rounds.hpp"
 #include "controller/search_context.hpp"
 #include "search/space_set.hpp"
 #include "search/tuner.hpp"
@@ -19,14 +21,13 @@ class RegimeSearch {
  public:
   static Result<RegimeSearch> open(SearchContext& context, const Regime& regime);
 
-  /// A probe of the same run from before an interruption: told, not measured again.
-  Status recall(const Probe& probe);
-  /// Known results of this regime from earlier runs, and the best of a regime searched before: both
-  /// are tried early.
-  void learn(const Probe& probe);
+  /// What earlier runs found in this regime, and the best of a regime searched before: both are
+  /// tried early.
+  void learn(const KnownAttempt& known);
   void learn(const RegimeSearch& neighbour);
   /// Until the time, the evaluations (0 = any number) or the configurations are used up.
-  Status run(double seconds, int evaluations);
+  /// `may_stop`: a plateau that no recovery ends may hand the rest of the time over.
+  Status run(double seconds, int evaluations, bool may_stop, const Memory& memory);
 
   [[nodiscard]] const Regime& regime() const { return *regime_; }
   /// What to ship: the champion's configuration, else the best that a screen saw; nullopt = nothing
@@ -39,25 +40,40 @@ class RegimeSearch {
 
  private:
   explicit RegimeSearch(SearchContext& context) : context_(&context) {}
-  [[nodiscard]] std::vector<Config> next_batch(int evaluations);
-  Status judge_one(const Config& config, const Solution& solution, TargetBuild build);
+  [[nodiscard]] bool goes_on() const;
+  /// Asks for the champion's bottleneck where it has changed enough since the last time.
+  Status diagnose(RoundPlanner& planner);
+  Status one_round(RoundPlanner& planner, const Memory& memory);
+  [[nodiscard]] std::vector<Config> propose(const RoundPlan& plan, const Config* anchor, int count);
+  [[nodiscard]] std::optional<Config> anchor(const RoundPlan& plan) const;
+  Status judge_batch(const std::vector<Config>& batch, const RoundPlan& plan, const Memory& memory,
+                     RoundResult& round);
+  Result<Json> judge_live(const Config& config, const RoundPlan& plan, const Solution& solution,
+                          std::optional<TargetBuild> build);
+  Status take_in(const Config& config, const RoundPlan& plan, const Json& result,
+                 RoundResult& round);
   Status question(Subject& subject, Probe& probe, Observation& seen);
   Status gate(Subject& subject, double ahead, Probe& probe, Observation& seen);
   Result<std::string> loses_elsewhere(Subject& subject, Verdict& verdict);
-  void enthrone(Subject subject, const Probe& probe, const Config& config);
+  /// The baseline's and the champion's process; made anew after a replayed part.
+  Result<Subject*> baseline();
+  Result<Subject*> champion();
 
   SearchContext* context_;
   const Regime* regime_ = nullptr;
   std::unique_ptr<SpaceSet> set_;
   std::unique_ptr<Tuner> tuner_; ///< made when the search begins, from what was learnt until then
   std::vector<Prior> prior_;
-  std::vector<std::pair<Config, Observation>> recalled_;
   std::optional<Config> best_;
-  Subject baseline_;        ///< loaded
-  Subject champion_;        ///< loaded; the baseline until something beats it
-  std::string champion_id_; ///< probe id, "" = baseline
-  double champion_log_ = 0; ///< ln(t_baseline / t_champion), a chain of estimates
-  int evaluations_ = 0;
+  Subject baseline_;              ///< loaded when first needed
+  Subject champion_;              ///< not loaded: the baseline stands for it, or it was replayed
+  Subject live_;                  ///< the candidate that was judged last
+  std::optional<Solution> crown_; ///< the champion's sources, nullopt = baseline
+  std::string champion_id_;       ///< probe id, "" = baseline
+  double champion_log_ = 0;       ///< ln(t_baseline / t_champion), a chain of estimates
+  double profiled_log_ = -1;      ///< champion_log_ when it was profiled last
+  int evaluations_ = 0, most_evaluations_ = 0;
+  double began_ = 0, seconds_ = 0; ///< in the run's recorded time
 };
 
 } // namespace kw

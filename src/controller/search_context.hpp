@@ -2,6 +2,8 @@
 // What the parts of one optimize run share: its tools, its options, and the log of finished probes.
 #pragma once
 
+#include "controller/decision_log.hpp"
+#include "controller/journal.hpp"
 #include "controller/optimize.hpp"
 
 #include <chrono>
@@ -22,10 +24,21 @@ struct SearchContext {
   const Recorder& recorder;
   const OptimizeOptions& options;
   const OptimizeHooks& hooks;
+  Journal& journal;
+  DecisionLog& log;
   Bindings facts;
   SteadyTime start = std::chrono::steady_clock::now();
-  int index = 0; ///< of the last probe
+  int index = 0;    ///< of the last probe
+  double spent = 0; ///< seconds of all recorded effects: the clock of every decision
+  SteadyTime mark = std::chrono::steady_clock::now(); ///< end of the last effect
   std::vector<ProbeEvent> events;
+
+  /// Seconds since the last effect, and begins the next.
+  double lap() {
+    const double seconds = seconds_since(mark);
+    mark = std::chrono::steady_clock::now();
+    return seconds;
+  }
 };
 
 /// A process of its own for the baseline. Error: it does not build or load.

@@ -282,6 +282,7 @@ template <class V, Of<Probe> R> void each(V& v, R& r) {
   v("started_at", r.started_at);
   v("wall_ms", r.wall_ms);
   v("regime", r.regime);
+  v.unless_empty("direction", r.direction);
   v("estimate", r.estimate);
 }
 template <class V, Of<Record> R> void each(V& v, R& r) {

@@ -41,7 +41,8 @@ struct Probe {
   std::string seed;            ///< revealed after the run (hex)
   std::string started_at;      ///< ISO 8601 UTC
   double wall_ms = 0;
-  std::string regime;             ///< of a search: which group of workloads it was tried on
+  std::string regime;    ///< of a search: which group of workloads it was tried on
+  std::string direction; ///< of a search: what its round was to change, "model" = the free choice
   std::optional<double> estimate; ///< of a search: ln(t_baseline / t_candidate), a screen, no claim
 };
 

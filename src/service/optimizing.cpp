@@ -9,6 +9,7 @@
 #include "os/files.hpp"
 #include "report/render.hpp"
 #include "service/lease.hpp"
+#include "service/profiling.hpp"
 #include "service/spaces.hpp"
 #include "stats/e_gate.hpp"
 #include "target/cpu/ceilings.hpp"
@@ -32,7 +33,8 @@ ordered_json options_json(const OptimizeOptions& o, const JudgingOptions& judgin
           {"peers", o.peers},
           {"least_window_ns", o.race.least_window_ns},
           {"workloads", judging.workloads},
-          {"threads", judging.threads}};
+          {"threads", judging.threads},
+          {"without", switched_off(o.parts)}};
 }
 
 /// Where a resolved value came from, as the report shows it.
@@ -64,35 +66,29 @@ Status options_from_json(const std::string& text, OptimizeOptions& o, JudgingOpt
   o.race.least_window_ns = json.value("least_window_ns", o.race.least_window_ns);
   judging.workloads = json.value("workloads", judging.workloads);
   judging.threads = json.value("threads", judging.threads);
+  for (const std::string& part : json.value("without", std::vector<std::string>{}))
+    switch_off(o.parts, part);
   return {};
 }
 
-Result<std::vector<Probe>> probes_of_run(Archive& archive, const std::string& run) {
-  KW_TRY(const std::vector<ProbeRow> rows,
-         archive.list_probes({.definition = {}, .run = run, .decision = {}, .limit = 0}));
-  std::vector<Probe> out;
-  for (const ProbeRow& row : rows) {
-    KW_TRY(const ArchivedProbe stored, archive.get_probe(row.id));
-    KW_TRY(Probe probe, decode_probe(stored.json));
-    out.push_back(std::move(probe));
-  }
-  return out;
-}
-
-/// The newest search probes of other runs: their configurations are worth an early try.
-Result<std::vector<Probe>> probes_of_earlier_runs(Archive& archive, const Run& run) {
-  constexpr std::size_t newest = 300;
+/// The newest search probes of other runs with this compiler on this machine; older than a month
+/// they have expired.
+Result<std::vector<KnownAttempt>> known_of_earlier_runs(Archive& archive, const Run& run,
+                                                        const Environment& here,
+                                                        const std::string& since) {
+  constexpr std::size_t newest = 1000;
   KW_TRY(const std::vector<ProbeRow> rows,
          archive.list_probes(
              {.definition = run.definition, .run = {}, .decision = {}, .limit = newest}));
-  std::vector<Probe> out;
+  std::vector<KnownAttempt> out;
   for (const ProbeRow& row : rows) {
-    if (row.run.empty() || row.run == run.id || row.proposer != "tuner")
+    if (row.run.empty() || row.run == run.id || row.proposer != "tuner" || row.started_at < since)
       continue;
     KW_TRY(const ArchivedProbe stored, archive.get_probe(row.id));
-    KW_TRY(Probe probe, decode_probe(stored.json));
-    if (probe.estimate)
-      out.push_back(std::move(probe));
+    KW_TRY(const Probe probe, decode_probe(stored.json));
+    if (!probe.regime.empty() && probe.environment.hardware == here.hardware &&
+        probe.environment.compiler == here.compiler)
+      out.push_back(known_attempt(probe));
   }
   return out;
 }
@@ -187,14 +183,12 @@ Result<OptimizeResult> run_optimize(const Workspace& workspace, const OptimizeRe
   OptimizeOptions options = request.options;
   JudgingOptions judging = request.judging;
   Run run;
-  KnownProbes known;
   if (!request.resume.empty()) {
     KW_TRY(run, archive->get_run(request.resume));
     if (run.state == "finished")
       return fail(ErrorKind::refused, fmt::format("run {} is finished", run.id),
                   "start a new run, or `kernwright replay` its record");
     KW_CHECK(options_from_json(run.options, options, judging));
-    KW_TRY(known.same_run, probes_of_run(*archive, run.id));
   } else {
     run.definition = request.definition;
     run.options = options_json(options, judging).dump();
@@ -219,7 +213,6 @@ Result<OptimizeResult> run_optimize(const Workspace& workspace, const OptimizeRe
     (void)measured;
   }
   KW_TRY(const Bench bench, open_bench(workspace, task, judging));
-  KW_TRY(known.earlier_runs, probes_of_earlier_runs(*archive, run));
   run.state = "running";
   if (request.resume.empty()) {
     KW_TRY(run.id, archive->begin_run(run));
@@ -227,6 +220,19 @@ Result<OptimizeResult> run_optimize(const Workspace& workspace, const OptimizeRe
     KW_CHECK(archive->update_run(run));
   }
 
+  OptimizeResult result{.run = run.id, .outcome = {}, .report = {}, .folder = {}};
+  result.folder = join_path(workspace.state_dir, "runs/" + run.id);
+  KW_CHECK(make_dirs(result.folder));
+  RunMemory memory{
+      .journal = {}, .log = DecisionLog(join_path(result.folder, "decisions.jsonl")), .known = {}};
+  KW_TRY(memory.journal, Journal::open(join_path(result.folder, "journal.jsonl")));
+  if (!request.recorded.empty())
+    KW_CHECK(memory.journal.answer_from(request.recorded));
+  if (request.resume.empty()) {
+    constexpr std::int64_t month_ns = std::int64_t{30} * 86'400 * 1'000'000'000;
+    KW_TRY(memory.known, known_of_earlier_runs(*archive, run, bench.environment,
+                                               iso8601_utc(clock.wall_ns() - month_ns)));
+  }
   Recorder recorder(*archive, clock, bench.environment, bench.judge->definition());
   recorder.run = run.id;
   KW_TRY(const std::uint64_t attempts, archive->attempts(run.definition));
@@ -234,14 +240,16 @@ Result<OptimizeResult> run_optimize(const Workspace& workspace, const OptimizeRe
   options.race.warm = bench.judge->definition().ext.protocol != "cold";
   if (options.peers)
     options.peer_list = peers_of(bench.judge->definition());
+  OptimizeHooks hooks = request.hooks;
+  hooks.profile = bottleneck_profiler(workspace, bench);
   Result<OptimizeOutcome> outcome =
-      optimize(*bench.judge, baseline, spaces, recorder, options, known, request.hooks);
+      optimize(*bench.judge, baseline, spaces, recorder, options, memory, hooks);
   if (!outcome) {
     run.state = "interrupted";
     KW_CHECK(archive->update_run(run));
     return fail(outcome.error());
   }
-  OptimizeResult result{.run = run.id, .outcome = std::move(*outcome), .report = {}, .folder = {}};
+  result.outcome = std::move(*outcome);
   run.state = result.outcome.interrupted ? "interrupted" : "finished";
   run.finished_at = clock.wall_iso8601();
   run.champion = result.outcome.champion ? result.outcome.champion->id : "";
@@ -263,8 +271,6 @@ Result<OptimizeResult> run_optimize(const Workspace& workspace, const OptimizeRe
   for (const auto& [key, value] : resolved.items())
     report.options.push_back({key, value.dump(), origin_of(key, request)});
   report.baseline = baseline.name;
-  for (std::size_t i = 0; i < known.same_run.size(); ++i)
-    report.probes.push_back(report_probe(static_cast<int>(i) + 1, 0, known.same_run[i]));
   for (const ProbeEvent& e : result.outcome.events)
     report.probes.push_back(report_probe(e.index, e.seconds, e.probe));
   if (result.outcome.champion) {
@@ -284,7 +290,6 @@ Result<OptimizeResult> run_optimize(const Workspace& workspace, const OptimizeRe
         if (std::find(report.peers.begin(), report.peers.end(), peer) == report.peers.end())
           report.peers.push_back(peer);
   }
-  result.folder = join_path(workspace.state_dir, "runs/" + run.id);
   KW_CHECK(write_reports(result));
   return result;
 }

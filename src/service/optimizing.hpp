@@ -15,6 +15,7 @@ namespace kw {
 struct OptimizeRequest {
   std::string definition;
   std::string resume; ///< run id; then options come from the run
+  std::string recorded; ///< path of another run's journal: its evaluations instead of new ones
   OptimizeOptions options;
   JudgingOptions judging;
   OptimizeHooks hooks;

@@ -40,6 +40,8 @@ Status add_variant(Judge& judge, Target& target, const Solution& solution, Subje
   return {};
 }
 
+} // namespace
+
 void add_shares(const Ceilings& ceilings, const BoundWorkload& w, int threads, double ns,
                 Profile& profile) {
   const double compute = ceilings.floor_ns(w.flops, 0, 0, threads);
@@ -52,8 +54,6 @@ void add_shares(const Ceilings& ceilings, const BoundWorkload& w, int threads, d
                                .source = "judge, ceilings",
                                .confidence = 0.9});
 }
-
-} // namespace
 
 Result<Profiled> profile(const Workspace& workspace, const std::string& path,
                          const ProfileOptions& options) {
@@ -99,6 +99,33 @@ Result<Profiled> profile(const Workspace& workspace, const std::string& path,
   p.missing.insert(p.missing.end(), seen.missing.begin(), seen.missing.end());
   p.state = classify(p);
   return out;
+}
+
+Profiler bottleneck_profiler(const Workspace& workspace, const Bench& bench) {
+  constexpr int calls = 7;
+  constexpr double sample_seconds = 0.3;
+  const Result<Ceilings> ceilings = stored_ceilings(workspace.cache_dir);
+  if (!ceilings)
+    return {};
+  return [ceilings = *ceilings, judge = bench.judge.get(), target = bench.target.get()](
+             Subject& subject, std::size_t workload) -> Result<BottleneckState> {
+    Profile profile;
+    Verdict verdict;
+    judge->begin(fresh_seed());
+    KW_TRY(const double ns, judge->call_ns(subject, workload, calls, verdict));
+    if (ns <= 0)
+      return BottleneckState{};
+    profile.figures.push_back(
+        {.name = "call", .value = ns, .unit = "ns", .source = "judge", .confidence = 0.9});
+    add_shares(ceilings, judge->workloads()[workload], judge->definition().ext.threads, ns,
+               profile);
+    KW_TRY(const SampledAddresses samples, judge->sample(subject, workload, sample_seconds));
+    KW_TRY(Inspection seen,
+           target->inspect(subject.solution, judge->definition(), samples.addresses));
+    profile.remarks = std::move(seen.remarks);
+    profile.loops = std::move(seen.loops);
+    return classify(profile);
+  };
 }
 
 } // namespace kw

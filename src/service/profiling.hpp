@@ -2,9 +2,11 @@
 // Where the time of one solution goes, on one workload.
 #pragma once
 
+#include "controller/optimize.hpp"
 #include "model/profile.hpp"
 #include "model/verdict.hpp"
 #include "service/judging.hpp"
+#include "target/cpu/ceilings.hpp"
 
 #include <string>
 
@@ -27,5 +29,13 @@ struct Profiled {
 /// Errors: unknown definition or workload, no sandbox, infrastructure.
 Result<Profiled> profile(const Workspace& workspace, const std::string& path,
                          const ProfileOptions& options);
+
+/// How near a call of `ns` comes to each ceiling of this machine.
+void add_shares(const Ceilings& ceilings, const BoundWorkload& workload, int threads, double ns,
+                Profile& profile);
+
+/// For a search: ceilings, samples and loops in a second or less, no variant builds. Both must
+/// outlive it. Empty where this machine's ceilings are not known.
+[[nodiscard]] Profiler bottleneck_profiler(const Workspace& workspace, const Bench& bench);
 
 } // namespace kw

@@ -163,6 +163,7 @@ void add_optimize(CLI::App& app, Context& context) {
     std::string budget = "5m";
     double least_window_ms = 0;
     bool no_peers = false;
+    std::vector<std::string> without;
   };
   auto o = std::make_shared<Options>();
   command->add_option("definition", o->request.definition,
@@ -184,6 +185,13 @@ void add_optimize(CLI::App& app, Context& context) {
   command->add_option("--resume", o->request.resume, "continue an interrupted run by its id");
   command->add_flag("--no-peers", o->no_peers,
                     "do not time peers (OpenBLAS, PyTorch) beside the winner");
+  command
+      ->add_option("--recorded", o->request.recorded,
+                   "journal of another run (journal.jsonl): take its evaluations instead of "
+                   "making new ones; the decisions come out the same")
+      ->check(CLI::ExistingFile);
+  command->add_option("--without", o->without, "switch a part of the controller off (repeatable)")
+      ->check(CLI::IsMember(controller_part_names()));
   command->footer(
       "  kernwright optimize softmax_f32 --budget 60s\n"
       "Ctrl-C stops the search cleanly; --resume continues it. Every probe is in the archive.");
@@ -195,6 +203,8 @@ void add_optimize(CLI::App& app, Context& context) {
       o->request.options.seconds = *seconds;
       o->request.options.race.least_window_ns = o->least_window_ms * 1e6;
       o->request.options.peers = !o->no_peers;
+      for (const std::string& part : o->without)
+        switch_off(o->request.options.parts, part);
       o->request.origins = context.origins;
       return run(context, o->request);
     };

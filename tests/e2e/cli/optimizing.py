@@ -3,6 +3,7 @@
 machine may leave timing undecided, and the outputs must be complete all the same."""
 import csv
 import html.parser
+import random
 import time
 
 from harness import *
@@ -169,10 +170,67 @@ class Optimizing(Case):
             time.sleep(0.05)
         self.assertEqual([c for c in children if alive(c)], [], "processes outlive a killed judge")
         self.run_expecting(HOLDS, "--state", self.state, "archive", "verify", says=["intact"])
-        before = {p["id"] for p in self.probes()}
-        self.assertTrue(before, "a reported probe is lost")
+        reported = [p["id"] for p in self.probes()]
+        self.assertTrue(reported, "a reported probe is lost")
+        before = set(reported[:1])  # a later one may have been archived, but not yet journalled: judged again
         (run,) = {p["run"] for p in self.probes()}
         self.resume(run, before)
+
+    def decisions(self, run):
+        return (self.state / "runs" / run / "decisions.jsonl").read_bytes()
+
+    def whole(self, *more):
+        outcome = kernwright("--state", self.state, "--json", "optimize", "softmax_f32", "--evaluations", 9, "--budget", "40s",
+                             "--seed", 5, *TINY, "--workload", "rows=128", *more)
+        self.assertIn(outcome.code, (HOLDS, FAILS), outcome.out + outcome.err)
+        return outcome.json["run"]
+
+    def test_the_same_evaluations_give_the_same_decisions(self):
+        first = self.whole()
+        lines = [json.loads(line) for line in self.decisions(first).splitlines()]
+        kinds = {line["decision"] for line in lines}
+        self.assertLessEqual({"round"}, kinds)
+        self.assertIn(lines[-1]["decision"], ("promote", "archive", "reject", "none"))
+        evaluated = [line for line in lines if line.get("hypothesis") and line["decision"] != "known"]
+        self.assertEqual(len({line["probe"] for line in evaluated}), len(evaluated))
+        journal = self.state / "runs" / first / "journal.jsonl"
+        again = self.whole("--recorded", journal)
+        self.assertNotEqual(again, first)
+        self.assertEqual(self.decisions(again), self.decisions(first))
+        self.assertEqual((self.state / "runs" / again / "journal.jsonl").read_bytes(), journal.read_bytes())
+
+        # Killed anywhere and resumed, it comes to the same. Torn lines included: the kill may fall into a write.
+        chance = random.Random(7)
+        for _ in range(int(os.environ.get("KW_KILLS", "4"))):
+            before = set(self.runs())
+            process, log = start("--state", self.state, "optimize", "softmax_f32", "--evaluations", 9, "--budget", "40s", "--seed", 5,
+                                 *TINY, "--workload", "rows=128", "--recorded", journal)
+            self.addCleanup(process.kill)
+            end = time.monotonic() + 30
+            while set(self.runs()) == before and process.poll() is None and time.monotonic() < end:
+                time.sleep(0.001)
+            time.sleep(chance.uniform(0, 0.15))
+            stop(process, KILL)
+            (run,) = set(self.runs()) - before
+            outcome = kernwright("--state", self.state, "optimize", "--resume", run, "--recorded", journal)
+            if "is finished" not in outcome.text:
+                self.assertIn(outcome.code, (HOLDS, FAILS), outcome.text)
+            self.assertEqual(self.decisions(run), self.decisions(first))
+        (self.state / "runs" / again / "journal.jsonl").write_bytes(journal.read_bytes().replace(b"softmax-rows", b"softmax-sows"))
+        error = self.error_of("--state", self.state, "optimize", "softmax_f32", "--evaluations", 9, "--budget", "40s", "--seed", 5, *TINY,
+                              "--workload", "rows=128", "--recorded", self.state / "runs" / again / "journal.jsonl")
+        self.assertIn("would go on otherwise", error["message"])
+
+    def test_a_rejected_kernel_is_not_tried_again(self):
+        first = self.whole()
+        tried = {json.loads(line)["hypothesis"]: json.loads(line)["decision"] for line in self.decisions(first).splitlines()
+                 if b"hypothesis" in line}
+        second = [json.loads(line) for line in self.decisions(self.whole()).splitlines()]
+        known = {line["hypothesis"] for line in second if line["decision"] == "known"}
+        self.assertTrue(known, tried)
+        for line in second:
+            if line.get("hypothesis") and line["decision"] != "known":
+                self.assertIn(tried.get(line["hypothesis"], "keep"), ("keep",), line)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// What earlier runs found out about solutions of a definition: good ones are tried early, rejected
+// ones are answered without running them again.
+#pragma once
+
+#include "base/json.hpp"
+#include "base/result.hpp"
+#include "model/probe.hpp"
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace kw {
+
+struct KnownAttempt {
+  std::string probe;         ///< id
+  std::string solution_hash; ///< full: sources, definition, toolchain, flags
+  std::string regime, hypothesis;
+  std::optional<double> estimate; ///< ln(speed-up over the baseline); empty = never got that far
+  std::string finding;            ///< "NONE", "REJECT_WRONG", "HANG", ...
+  std::string decision, reason;
+};
+
+[[nodiscard]] KnownAttempt known_attempt(const Probe& probe);
+[[nodiscard]] Json to_json(const std::vector<KnownAttempt>& known);
+/// Errors: damaged journal.
+Result<std::vector<KnownAttempt>> known_from_json(const Json& json);
+
+class Memory {
+ public:
+  explicit Memory(std::vector<KnownAttempt> known);
+  [[nodiscard]] const std::vector<KnownAttempt>& all() const { return known_; }
+  /// The newest attempt with these very sources, toolchain and flags that was rejected: for what it
+  /// is (wrong, does not build, hangs), in any regime; for its speed, in the same regime only.
+  [[nodiscard]] const KnownAttempt* rejected(const std::string& solution_hash,
+                                             const std::string& regime) const;
+
+ private:
+  std::vector<KnownAttempt> known_; ///< oldest first
+  std::multimap<std::string, std::size_t> by_hash_;
+};
+
+} // namespace kw

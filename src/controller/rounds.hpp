@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// Plans the rounds of one regime: first a survey, then one bounded direction per round in turn with
+// the model's free choice; what failed from the same state is blocked; the supervisor interferes.
+// Pure: states and results in, plans out.
+#pragma once
+
+#include "controller/direction.hpp"
+#include "controller/supervisor.hpp"
+
+#include <functional>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace kw {
+
+/// What of the controller is switched on: an ablation switches parts off.
+struct ControllerParts {
+  bool profile = true, directions = true, memory = true, supervisor = true;
+};
+/// "profile", "directions", "memory", "supervisor".
+[[nodiscard]] std::vector<std::string> controller_part_names();
+void switch_off(ControllerParts& parts, std::string_view name);
+[[nodiscard]] std::vector<std::string> switched_off(const ControllerParts& parts);
+
+struct RoundPlan {
+  int number = 0;
+  std::string phase;                    ///< "explore", "exploit"
+  const Direction* direction = nullptr; ///< null = the model's free choice
+  int candidates = 0;
+  double predicted = 1; ///< speed-up that the direction is expected to bring
+  std::string why;
+  std::vector<std::string> blocked, recommended; ///< direction ids
+  std::optional<Intervention> intervention = {}; ///< before this round
+};
+
+class RoundPlanner {
+ public:
+  static constexpr int explore_candidates = 6; ///< of 3 to 8: seeds and random points in turn
+  static constexpr int round_candidates = 3;
+
+  /// `proposers`: how many could take a round. `may_stop`: whether a plateau may end the search.
+  RoundPlanner(ControllerParts parts, int proposers, bool may_stop)
+      : parts_(parts), proposers_(proposers), may_stop_(may_stop) {}
+
+  /// The champion's state: the word of its bottleneck and its headroom (1 = unknown).
+  void state(std::string word, double headroom, std::string signature);
+  /// `applies`: whether the champion's template has parameters for the direction.
+  RoundPlan next(const std::function<bool(const Direction&)>& applies);
+  void close(RoundResult result);
+
+  [[nodiscard]] const std::vector<RoundResult>& rounds() const { return rounds_; }
+  [[nodiscard]] const std::string& signature() const { return signature_; }
+  [[nodiscard]] bool ended() const { return ended_; }
+  /// Predicted over measured, of one direction over all rounds of this regime.
+  struct Account {
+    int rounds = 0, gains = 0;
+    double predicted = 0, measured = 0; ///< sums of ln(speed-up)
+  };
+  [[nodiscard]] const std::map<std::string, Account>& accounts() const { return accounts_; }
+
+ private:
+  [[nodiscard]] double promise(const Direction& direction) const;
+
+  ControllerParts parts_;
+  int proposers_;
+  bool may_stop_;
+  std::string word_ = "unknown", signature_;
+  double headroom_ = 1;
+  std::vector<RoundResult> rounds_;
+  std::vector<Recovery> taken_;
+  std::map<std::string, Account> accounts_;
+  double predicted_ = 0; ///< of the round under way, ln
+  bool ended_ = false;
+};
+
+} // namespace kw
