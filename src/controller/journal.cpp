@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "controller/journal.hpp"
 
+#include "controller/effect_result.hpp"
 #include "os/files.hpp"
 
+#include <algorithm>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -38,18 +40,29 @@ Status Journal::answer_from(const std::string& path) {
 }
 
 Result<std::vector<Journal::Effect>> Journal::read(const std::string& path, bool mend) {
-  std::vector<Effect> effects;
   KW_TRY(std::string text, read_file(path));
   if (const std::size_t end = text.rfind('\n') + 1; end != text.size()) { // torn by a kill
     text.resize(end);
     if (mend)
       KW_CHECK(write_file_atomic(path, text));
   }
+  return parse(text, path);
+}
+
+Result<Journal> Journal::from_text(std::string_view text, const std::string& name) {
+  Journal journal;
+  KW_TRY(journal.effects_, parse(text, name));
+  return journal;
+}
+
+Result<std::vector<Journal::Effect>> Journal::parse(std::string_view text,
+                                                    const std::string& path) {
+  std::vector<Effect> effects;
   int line = 0;
   for (std::size_t at = 0; at < text.size();) {
-    const std::size_t end = text.find('\n', at);
+    const std::size_t end = std::min(text.find('\n', at), text.size());
     const std::string where = fmt::format("{}:{}", path, ++line);
-    const std::string_view one = std::string_view(text).substr(at, end - at);
+    const std::string_view one = text.substr(at, end - at);
     at = end + 1;
     const auto damaged = [&](std::string why) {
       return fail(ErrorKind::invalid_input, std::move(why),
@@ -59,16 +72,11 @@ Result<std::vector<Journal::Effect>> Journal::read(const std::string& path, bool
     if (!parsed || !parsed->is_object())
       return damaged("The journal of the run is damaged");
     if (line == 1) {
-      if (parsed->value("schema", "") != schema)
+      if (text_in(*parsed, "schema") != schema)
         return damaged(fmt::format("The journal is not of the schema \"{}\"", schema));
       continue;
     }
-    const auto text_of = [&](const char* key) {
-      const auto found = parsed->find(key);
-      return found != parsed->end() && found->is_string() ? found->get<std::string>()
-                                                          : std::string{};
-    };
-    Effect effect{.what = text_of("effect"), .key = text_of("key"), .result = {}};
+    Effect effect{.what = text_in(*parsed, "effect"), .key = text_in(*parsed, "key"), .result = {}};
     if (effect.what.empty() || !parsed->contains("result"))
       return damaged("A line of the journal names no effect or has no result");
     effect.result = dump_json((*parsed)["result"]);

@@ -20,6 +20,8 @@ class Journal {
   /// Reads what is at `path` (absent: empty); a torn last line is cut off. Appends there from now
   /// on. Errors: a damaged line before the last, another schema.
   static Result<Journal> open(const std::string& path);
+  /// The same from its text, in memory; nothing may be torn. `name` is for messages.
+  static Result<Journal> from_text(std::string_view text, const std::string& name);
   /// From now on effects are answered from the journal at `path` as long as it has any, instead of
   /// being carried out: the same evaluations once more.
   Status answer_from(const std::string& path);
@@ -43,6 +45,7 @@ class Journal {
   Status append(const Effect& effect);
 
   static Result<std::vector<Effect>> read(const std::string& path, bool mend);
+  static Result<std::vector<Effect>> parse(std::string_view text, const std::string& name);
   Result<Json> match(const Effect& known, std::string_view what, std::string_view key,
                      std::size_t step) const;
 

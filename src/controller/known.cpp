@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "controller/known.hpp"
 
+#include "controller/effect_result.hpp"
+
 #include <nlohmann/json.hpp>
 
 namespace kw {
@@ -31,24 +33,19 @@ Json to_json(const std::vector<KnownAttempt>& known) {
 
 Result<std::vector<KnownAttempt>> known_from_json(const Json& json) {
   std::vector<KnownAttempt> out;
-  try {
-    for (const Json& one : json) {
-      KnownAttempt k{.probe = one.at("probe").get<std::string>(),
-                     .solution_hash = one.at("hash").get<std::string>(),
-                     .regime = one.at("regime").get<std::string>(),
-                     .hypothesis = one.at("hypothesis").get<std::string>(),
-                     .estimate = {},
-                     .finding = one.at("finding").get<std::string>(),
-                     .decision = one.at("decision").get<std::string>(),
-                     .reason = one.at("reason").get<std::string>()};
-      if (one.contains("estimate"))
-        k.estimate = one.at("estimate").get<double>();
-      out.push_back(std::move(k));
-    }
-  } catch (const Json::exception& e) {
-    return fail(ErrorKind::invalid_input,
-                std::string("The journal's list of earlier attempts is damaged: ") + e.what(),
-                "start a new run");
+  for (const Json& one : json) {
+    KnownAttempt k{.probe = text_in(one, "probe"),
+                   .solution_hash = text_in(one, "hash"),
+                   .regime = text_in(one, "regime"),
+                   .hypothesis = text_in(one, "hypothesis"),
+                   .estimate = number_in(one, "estimate"),
+                   .finding = text_in(one, "finding"),
+                   .decision = text_in(one, "decision"),
+                   .reason = text_in(one, "reason")};
+    if (k.probe.empty() || k.solution_hash.empty() || k.finding.empty())
+      return fail(ErrorKind::invalid_input, "The journal's list of earlier attempts is damaged",
+                  "start a new run");
+    out.push_back(std::move(k));
   }
   return out;
 }

@@ -3,6 +3,7 @@
 // the search and gates move the champion; only the final confirmation is ever reported.
 #include "controller/optimize.hpp"
 
+#include "controller/effect_result.hpp"
 #include "controller/regime_search.hpp"
 #include "controller/winner.hpp"
 #include "formats/verdict_json.hpp"
@@ -87,16 +88,16 @@ Status finish(SearchContext& context, const std::vector<RegimeSearch>& searches,
                 {"record", outcome.record ? outcome.record->id : ""}};
   }));
   Archive& archive = context.recorder.archive();
-  if (const std::string id = final.value("probe", ""); !id.empty() && !outcome.champion) {
+  if (const std::string id = text_in(final, "probe"); !id.empty() && !outcome.champion) {
     KW_TRY(const ArchivedProbe stored, archive.get_probe(id));
     KW_TRY(outcome.champion, decode_probe(stored.json));
-    if (const std::string record = final.value("record", ""); !record.empty()) {
+    if (const std::string record = text_in(final, "record"); !record.empty()) {
       KW_TRY(outcome.record, archive.find_record(record));
     }
   }
-  context.log.add({{"decision", final.value("decision", "none")},
-                   {"probe", final.value("probe", "")},
-                   {"reason", final.value("reason", "")}});
+  context.log.add({{"decision", text_in(final, "decision")},
+                   {"probe", text_in(final, "probe")},
+                   {"reason", text_in(final, "reason")}});
   return context.log.flush();
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "controller/regime_search.hpp"
 
+#include "controller/effect_result.hpp"
 #include "formats/verdict_json.hpp"
 #include "judge/ratios.hpp"
 #include "search/instantiate.hpp"
@@ -163,16 +164,16 @@ Status RegimeSearch::diagnose(RoundPlanner& planner) {
             {"evidence", found ? state.evidence : std::vector<std::string>{found.error().message}},
             {"seconds", context_->lap()}};
       }));
-  context_->spent += state.value("seconds", 0.0);
+  context_->spent += number_in(state, "seconds").value_or(0.0);
   profiled_log_ = champion_log_;
-  const std::string word = state.value("word", "unknown");
-  const double headroom = state.value("headroom", 1.0);
+  const std::string word = text_in(state, "word");
+  const double headroom = number_in(state, "headroom").value_or(1.0);
   planner.state(word, headroom, fmt::format("{}/{}", word, set_->spaces()[best->space].name));
   context_->log.add({{"decision", "state"},
                      {"regime", regime_->name},
                      {"champion", champion_id_},
                      {"state", word},
-                     {"confidence", state.value("confidence", 0.0)},
+                     {"confidence", number_in(state, "confidence").value_or(0.0)},
                      {"headroom", headroom},
                      {"signature", planner.signature()}});
   return {};
@@ -349,11 +350,10 @@ Result<Json> RegimeSearch::judge_live(const Config& config, const RoundPlan& pla
 /// What a result changes, live or recorded.
 Status RegimeSearch::take_in(const Config& config, const RoundPlan& plan, const Json& result,
                              RoundResult& round) {
-  const std::string id = result.value("probe", "");
-  Observation seen{.cost = std::nullopt, .valid = result.value("valid", false)};
-  if (result.contains("cost"))
-    seen.cost = result.value("cost", 0.0);
-  context_->spent += result.value("seconds", 0.0);
+  const std::string id = text_in(result, "probe");
+  Observation seen{.cost = std::nullopt, .valid = flag_in(result, "valid")};
+  seen.cost = number_in(result, "cost");
+  context_->spent += number_in(result, "seconds").value_or(0.0);
   tuner_->tell(config, seen);
   ++evaluations_;
   ++context_->index;
@@ -361,13 +361,13 @@ Status RegimeSearch::take_in(const Config& config, const RoundPlan& plan, const 
   round.valid += seen.valid ? 1 : 0;
   if (seen.valid && seen.cost)
     round.best_seen = std::max(round.best_seen, -std::log(*seen.cost));
-  const std::string decision = result.value("decision", "reject");
+  const std::string decision = text_in(result, "decision");
   context_->log.add({{"decision", decision},
                      {"regime", regime_->name},
                      {"round", plan.number},
                      {"probe", id},
                      {"hypothesis", set_->text(config)},
-                     {"reason", result.value("reason", "")}});
+                     {"reason", text_in(result, "reason")}});
   KW_TRY(const ArchivedProbe stored, context_->recorder.archive().get_probe(id));
   KW_TRY(Probe probe, decode_probe(stored.json));
   if (decision == "keep") {
@@ -376,7 +376,7 @@ Status RegimeSearch::take_in(const Config& config, const RoundPlan& plan, const 
         live_.loaded() && live_.solution.name == probe.solution.name ? std::move(live_) : Subject{};
     crown_ = probe.solution;
     champion_id_ = id;
-    champion_log_ = result.value("estimate", 0.0);
+    champion_log_ = number_in(result, "estimate").value_or(0.0);
     best_ = config;
   }
   live_ = Subject{};

@@ -17,9 +17,9 @@ Result<std::unique_ptr<Archive>> open_for_reading(const Workspace& workspace) {
 
 } // namespace
 
-Result<History> read_history(const Workspace& workspace, const ProbeFilter& filter) {
+Result<ArchiveListing> read_history(const Workspace& workspace, const ProbeFilter& filter) {
   KW_TRY(const std::unique_ptr<Archive> archive, open_for_reading(workspace));
-  History out;
+  ArchiveListing out;
   KW_TRY(out.probes, archive->list_probes(filter));
   KW_TRY(const std::vector<SealedRecord> sealed, archive->records());
   for (const SealedRecord& s : sealed)

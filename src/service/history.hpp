@@ -11,12 +11,12 @@
 
 namespace kw {
 
-struct History {
+struct ArchiveListing {
   std::vector<ProbeRow> probes;
   std::vector<Record> records;
 };
 
-Result<History> read_history(const Workspace& workspace, const ProbeFilter& filter);
+Result<ArchiveListing> read_history(const Workspace& workspace, const ProbeFilter& filter);
 /// Runs of `optimize`, of one definition or ("") of all.
 Result<std::vector<Run>> read_runs(const Workspace& workspace, const std::string& definition);
 /// A probe (or the probe of a record) for people, or its stored JSON.

@@ -61,11 +61,11 @@ class HistoryTest : public testing::Test {
 };
 
 TEST_F(HistoryTest, ListsAllOrOneDefinition) {
-  const Result<History> all = read_history(workspace, {});
+  const Result<ArchiveListing> all = read_history(workspace, {});
   ASSERT_TRUE(all);
   EXPECT_EQ(all->probes.size(), 3U);
   EXPECT_EQ(all->records.size(), 1U);
-  const Result<History> other = read_history(workspace, {.definition = "other"});
+  const Result<ArchiveListing> other = read_history(workspace, {.definition = "other"});
   ASSERT_TRUE(other);
   EXPECT_EQ(other->probes.size(), 1U);
   EXPECT_TRUE(other->records.empty()) << "records of another definition are left out as well";

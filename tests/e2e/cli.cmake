@@ -11,3 +11,7 @@ foreach(topic archiving attacks bad_kernels drawing environment_faults evaluatin
   set_tests_properties(e2e.cli.${topic} PROPERTIES LABELS e2e TIMEOUT 300
                        ENVIRONMENT KW_WITHOUT=$<TARGET_FILE:kw_without>)
 endforeach()
+add_test(NAME long.decisions
+         COMMAND /usr/bin/python3 -B ${CMAKE_CURRENT_LIST_DIR}/cli_e2e.py --bin $<TARGET_FILE:kernwright>
+                 optimizing.Optimizing.test_the_same_evaluations_give_the_same_decisions)
+set_tests_properties(long.decisions PROPERTIES LABELS long TIMEOUT 600 ENVIRONMENT KW_KILLS=100)

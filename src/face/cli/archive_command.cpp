@@ -2,6 +2,7 @@
 #include "face/cli/command.hpp"
 #include "report/escape.hpp"
 #include "service/history.hpp"
+#include "service/why.hpp"
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -41,7 +42,7 @@ int list(const Context& context, const ProbeFilter& filter, bool records_only) {
   const Result<Workspace> workspace = open_workspace(context.workspace);
   if (!workspace)
     return report_error(context, workspace.error());
-  const Result<History> history = read_history(*workspace, filter);
+  const Result<ArchiveListing> history = read_history(*workspace, filter);
   if (!history)
     return report_error(context, history.error());
   if (context.json) {
@@ -115,6 +116,40 @@ int show(const Context& context, const std::string& id) {
   if (!text)
     return report_error(context, text.error());
   fmt::print("{}\n", *text);
+  return holds;
+}
+
+int explain(const Context& context, const std::string& id) {
+  const Result<Workspace> workspace = open_workspace(context.workspace);
+  if (!workspace)
+    return report_error(context, workspace.error());
+  const Result<Why> found = why(*workspace, id);
+  if (!found)
+    return report_error(context, found.error());
+  const Probe& p = found->probe;
+  if (context.json) {
+    ordered_json out{{"probe", p.id},
+                     {"decision", p.decision},
+                     {"reason", p.reason},
+                     {"finding", name(p.verdict.finding)},
+                     {"run", p.run},
+                     {"regime", p.regime},
+                     {"proposer", p.proposer},
+                     {"direction", p.direction},
+                     {"hypothesis", p.hypothesis},
+                     {"parent", p.parent},
+                     {"against", found->against},
+                     {"changed", found->changed},
+                     {"children", found->children},
+                     {"children_kept", found->kept}};
+    if (p.estimate)
+      out["estimate"] = *p.estimate;
+    fmt::print("{}\n", out.dump(2, ' ', false, ordered_json::error_handler_t::replace));
+    return holds;
+  }
+  fmt::print("{:.12}  {}\n", p.id, one_line(p.solution.name));
+  for (const std::string& sentence : sentences(*found))
+    fmt::print("  {}\n", one_line(sentence));
   return holds;
 }
 
@@ -192,6 +227,12 @@ void add_archive(CLI::App& app, Context& context) {
   show_command->add_option("id", *id, "probe or record id, or a unique prefix")->required();
   show_command->callback(
       [&context, id] { context.run = [&context, id] { return show(context, *id); }; });
+
+  CLI::App* why_command = command->add_subcommand(
+      "why", "why a probe was kept or rejected, and what it changed against what");
+  why_command->add_option("id", *id, "probe or record id, or a unique prefix")->required();
+  why_command->callback(
+      [&context, id] { context.run = [&context, id] { return explain(context, *id); }; });
 
   CLI::App* verify_command =
       command->add_subcommand("verify", "re-hash everything and follow the chain");

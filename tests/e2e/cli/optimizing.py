@@ -225,6 +225,13 @@ class Optimizing(Case):
         first = self.whole()
         tried = {json.loads(line)["hypothesis"]: json.loads(line)["decision"] for line in self.decisions(first).splitlines()
                  if b"hypothesis" in line}
+        rejected = next(p for p in self.probes() if p["decision"] in ("reject", "archive") and "final" not in p["hypothesis"])
+        told = self.run_expecting(HOLDS, "--state", self.state, "archive", "why", rejected["id"]).text
+        self.assertIn(" ".join(rejected["reason"].split()), told)
+        self.assertIn("proposed by tuner: " + rejected["hypothesis"], told)
+        asked = self.run_expecting(HOLDS, "--state", self.state, "--json", "archive", "why", rejected["id"][:16]).json
+        self.assertEqual((asked["probe"], asked["decision"]), (rejected["id"], rejected["decision"]))
+        self.assertIn("no probe", self.error_of("--state", self.state, "archive", "why", "ffffffff")["message"].lower())
         second = [json.loads(line) for line in self.decisions(self.whole()).splitlines()]
         known = {line["hypothesis"] for line in second if line["decision"] == "known"}
         self.assertTrue(known, tried)
