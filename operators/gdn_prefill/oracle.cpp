@@ -62,6 +62,10 @@ double value(std::uint16_t bf16) { // bf16 is the upper half of a float
 Lanes absolute(Lanes v) {
   return v < 0 ? -v : v;
 }
+// What fades must not stay subnormal for hundreds of tokens: that is slow.
+Lanes without_trace(Lanes v) {
+  return absolute(v) < 0x1p-500 ? Lanes{} : v;
+}
 double sum(Lanes v) {
   double s = 0;
   for (std::int64_t l = 0; l < W; ++l)
@@ -125,13 +129,14 @@ Read step(StateRow& state, const Row& k, const Row& q, double v, const Gates& ga
   Lanes out{}, out_size{}, out_variance{}, out_common{};
   for (std::int64_t i = 0; i < vectors; ++i) {
     const Lanes key = k.at[i], query = q.at[i], kept = g * state.s.at[i], squared = key * key;
-    const Lanes next = kept + c * key;
-    const Lanes own = G * kept, before = fading * state.recent.at[i], size = absolute(next);
+    const Lanes next = without_trace(kept + c * key);
+    const Lanes own = G * kept, before = fading * state.recent.at[i],
+                size = absolute(next) + floor_s;
     const Lanes recent = before > size ? before : size;
     const Lanes variance =
         g * g * (state.variance.at[i] * (1 - forgotten * squared) + spread * squared) + own * own +
-        c_size * c_size * squared;
-    const Lanes shared = g * state.common.at[i] + own - common * key;
+        c_size * c_size * squared + floor_s * floor_s;
+    const Lanes shared = without_trace(g * state.common.at[i] + own - common * key);
     state.s.at[i] = next, state.variance.at[i] = variance, state.common.at[i] = shared;
     state.recent.at[i] = recent;
     const Lanes product = next * query;
