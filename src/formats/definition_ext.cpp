@@ -28,8 +28,9 @@ const std::vector<std::string> tolerance_keys{"eta",       "eta_one_signed_sqrt_
                                               "exact",     "ranks",
                                               "values",    "samples",
                                               "top_p",     "seed"};
-const std::vector<std::string> kinds{"any",      "normal",   "uniform", "l2_normalized",
-                                     "positive", "constant", "indices", "positions"};
+const std::vector<std::string> kinds{"any",           "normal",    "uniform",
+                                     "l2_normalized", "positive",  "constant",
+                                     "indices",       "positions", "offsets"};
 
 class ExtDecoder {
  public:
@@ -222,10 +223,16 @@ class ExtDecoder {
     if (std::ranges::find(kinds, rule.kind) == kinds.end())
       r.error("kind", fmt::format("unknown kind of input `{}`", rule.kind),
               fmt::format("known: {}", fmt::join(kinds, " ")));
-    const bool counts = rule.kind == "indices" || rule.kind == "positions";
+    const bool counts =
+        rule.kind == "indices" || rule.kind == "positions" || rule.kind == "offsets";
     if (counts && rule.limit.empty())
       r.error({}, fmt::format("`{}` needs a `limit`", rule.kind),
-              "give the number of valid values as an expression over axes");
+              "give the number of valid values (offsets: the last one) as an expression over axes");
+    if (t != nullptr && rule.kind == "offsets" &&
+        (t->is_scalar() || t->shape->empty() ||
+         (t->dtype != DType::int32 && t->dtype != DType::int64)))
+      r.error("kind", fmt::format("`{}` cannot hold offsets", name),
+              "declare it as int32 or int64, with one element more than there are sequences");
     if (rule.kind == "constant" && !rule.value)
       r.error({}, "`constant` needs a `value`");
     if ((rule.kind == "uniform" || rule.kind == "positive") && !(rule.low <= rule.high))

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "judge/hidden_shapes.hpp"
 
+#include "judge/shape_constraints.hpp"
 #include "judge/trial.hpp"
 #include "model/verdict.hpp"
 
@@ -8,31 +9,12 @@
 #include <bit>
 #include <cmath>
 #include <fmt/format.h>
-#include <optional>
 
 namespace kw {
 namespace {
 
 constexpr double cheap = 4e7; ///< as cost() counts: a few milliseconds
 constexpr int tries_per_shape = 40;
-
-std::optional<std::vector<Expr>> parsed_constraints(const Definition& definition,
-                                                    std::string& why) {
-  std::vector<Expr> out;
-  for (const std::string& text : definition.constraints) {
-    Result<Expr> expr = Expr::parse(text);
-    if (expr)
-      for (const std::string& name : expr->names())
-        if (definition.axis(name) == nullptr)
-          expr = fail(ErrorKind::unsupported, name + " is no axis");
-    if (!expr) {
-      why = fmt::format("constraint `{}` is not one over axes", text);
-      return std::nullopt;
-    }
-    out.push_back(std::move(*expr));
-  }
-  return out;
-}
 
 std::int64_t prime_up_to(std::int64_t n) {
   const auto is_prime = [](std::int64_t p) {
@@ -95,13 +77,6 @@ bool fits(const BoundWorkload& shape, const std::vector<BoundWorkload>& listed) 
   });
 }
 
-bool is_legal(const std::vector<Expr>& constraints, const Bindings& axes) {
-  return std::all_of(constraints.begin(), constraints.end(), [&](const Expr& c) {
-    const Result<double> holds = c.eval(axes);
-    return holds && *holds != 0;
-  });
-}
-
 } // namespace
 
 HiddenShapes hidden_shapes(const Definition& definition, const std::vector<BoundWorkload>& listed,
@@ -109,10 +84,11 @@ HiddenShapes hidden_shapes(const Definition& definition, const std::vector<Bound
                            const std::function<std::uint64_t(std::uint64_t)>& coin) {
   HiddenShapes out;
   const auto lender = std::find_if(listed.begin(), listed.end(), all_drawn);
-  const std::optional<std::vector<Expr>> constraints =
-      parsed_constraints(definition, out.why_fewer);
-  if (!constraints)
+  const Result<ShapeConstraints> constraints = shape_constraints(definition);
+  if (!constraints) {
+    out.why_fewer = constraints.error().message;
     return out;
+  }
   if (lender == listed.end() || lender->workload.axes.empty()) {
     out.why_fewer = lender == listed.end() ? "every workload brings tensors of its own"
                                            : "all axes are constant";
@@ -128,27 +104,31 @@ HiddenShapes hidden_shapes(const Definition& definition, const std::vector<Bound
     return std::any_of(listed.begin(), listed.end(), same) ||
            std::any_of(out.workloads.begin(), out.workloads.end(), same);
   };
+  Bindings constant;
+  for (const Axis& axis : definition.axes)
+    if (!axis.is_variable())
+      constant[axis.name] = static_cast<double>(*axis.value);
   std::uint64_t draw = 0;
   for (std::size_t t = 0; t < count * tries_per_shape && out.workloads.size() < count; ++t) {
     Workload shape = lender->workload;
     shape.weight = 0;
     shape.where.clear();
     shape.uuid = hidden_shape_prefix;
-    for (std::size_t a = 0; a < shape.axes.size(); ++a) {
-      auto& [axis, value] = shape.axes[a];
+    for (auto& [axis, value] : shape.axes) {
       std::vector<std::int64_t> values;
       for (const BoundWorkload& w : listed)
         for (const auto& [name, v] : w.workload.axes)
           if (name == axis)
             values.push_back(v);
       value = drawn_value(coin(draw++), values);
-      shape.uuid += fmt::format("{}{}={}", a > 0 ? "," : "", axis, value);
     }
-    if (known(shape.axes))
+    if (!constraints->solve(constant, shape.axes) || known(shape.axes))
       continue;
+    for (const auto& [axis, value] : shape.axes)
+      shape.uuid +=
+          fmt::format("{}{}={}", &axis == &shape.axes.front().first ? "" : ",", axis, value);
     Result<BoundWorkload> bound = bind_workload(definition, shape, {});
-    if (!bound || cost(*bound) > most_cost || !fits(*bound, listed) ||
-        !is_legal(*constraints, bound->axes))
+    if (!bound || cost(*bound) > most_cost || !fits(*bound, listed))
       continue;
     out.workloads.push_back(std::move(*bound));
   }

@@ -19,7 +19,8 @@ struct HiddenShapes {
 
 /// Up to `count` different shapes: each variable axis is 1, a listed value and its neighbours, a
 /// power of two and its neighbours, a prime, or anything between 1 and the largest listed value.
-/// A shape is legal when every constraint of the Definition holds. It is never larger than the
+/// A shape is legal when every constraint of the Definition holds; an axis that one of them gives
+/// (`len_cu == seqs + 1`) follows from the others. It is never larger than the
 /// listed workloads in any buffer (arenas are sized by them), and costs at most eight times the
 /// cheapest of them, or 4e7 where that is more (`cost`). `coin(i)` is the i-th secret random
 /// number.

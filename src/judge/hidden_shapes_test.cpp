@@ -54,6 +54,29 @@ TEST(HiddenShapes, KeepTheConstraints) {
     EXPECT_EQ(w.workload.axes[1].second % 8, 0) << w.workload.uuid;
 }
 
+TEST(HiddenShapes, SolveForAnAxisThatTheOthersGive) {
+  Definition d = definition();
+  d.axes.push_back({"ends", std::nullopt, "", ""});
+  d.inputs.push_back({"cu", std::vector<std::string>{"ends"}, DType::int64, "", ""});
+  d.ext.inputs["cu"] = {.kind = "offsets", .limit = "n"};
+  d.constraints = {"ends == m + 1", "n == cu[-1].item()"};
+  Workload w;
+  w.uuid = "w";
+  w.axes = {{"m", 9}, {"n", 128}, {"ends", 10}};
+  const HiddenShapes hidden = hidden_shapes(d, {*bind_workload(d, w, {})}, 8, coin);
+  ASSERT_EQ(hidden.workloads.size(), 8U) << hidden.why_fewer;
+  for (const BoundWorkload& h : hidden.workloads) {
+    EXPECT_EQ(h.workload.axes[2].second, h.workload.axes[0].second + 1) << h.workload.uuid;
+    EXPECT_NE(h.workload.uuid.find("ends=" + std::to_string(h.workload.axes[2].second)),
+              std::string::npos);
+  }
+  d.constraints.emplace_back("m == 3");
+  for (const BoundWorkload& h : hidden_shapes(d, {*bind_workload(d, w, {})}, 8, coin).workloads)
+    EXPECT_EQ(h.workload.axes[2].second, 4) << h.workload.uuid;
+  d.ext.inputs["cu"].kind = "any"; // nothing keeps the last offset at n any more
+  EXPECT_NE(hidden_shapes(d, {*bind_workload(d, w, {})}, 8, coin).why_fewer, "");
+}
+
 TEST(HiddenShapes, SayWhyThereAreNone) {
   Definition d = definition();
   EXPECT_NE(hidden_shapes(d, {listed(d, 1, 1)}, 8, coin).why_fewer, "");

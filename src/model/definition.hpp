@@ -33,12 +33,13 @@ struct TensorSpec {
 /// How inputs of one tensor are drawn (x_kernwright.inputs.<name>).
 struct InputRule {
   /// "any" (all input classes), "normal", "uniform", "l2_normalized" (last axis), "positive",
-  /// "constant" (value), "indices" (0..limit-1), "positions" (0..limit-1, ascending)
+  /// "constant" (value), "indices" (0..limit-1), "positions" (0..limit-1, ascending),
+  /// "offsets" (0..limit, ascending from 0 to limit: where packed sequences begin)
   std::string kind = "any";
   double low = 0, high = 1;         ///< uniform / positive range
   double scale = 1;                 ///< multiplies the drawn values
   std::optional<double> value;      ///< constant
-  std::string limit;                ///< expression over axes for indices/positions
+  std::string limit;                ///< expression over axes for indices/positions/offsets
   std::vector<std::string> classes; ///< restrict to these input classes (empty = all that apply)
 };
 

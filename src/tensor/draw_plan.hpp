@@ -47,6 +47,8 @@ struct DrawPlan {
 /// Elements [first, first + count) into `out`.
 void draw_floats(const DrawPlan& plan, std::int64_t first, std::int64_t count,
                  std::span<std::byte> out);
+void draw_offsets(const DrawPlan& plan, std::int64_t first, std::int64_t count,
+                  std::span<std::byte> out);
 void draw_integers(const DrawPlan& plan, std::int64_t first, std::int64_t count,
                    std::span<std::byte> out);
 

@@ -12,6 +12,8 @@
 //         positions      0 .. limit - 1, ascending along the last axis: a contiguous run that
 //         starts
 //                        anywhere (mask_edges: at either end; uniform: with gaps)
+//         offsets        0 .. limit, never falling, the ends included: where packed sequences
+//                        begin (draw_offsets.cpp)
 // An unknown kind draws as "any": definitions are checked before anything is drawn.
 #include "tensor/generate.hpp"
 
@@ -67,6 +69,8 @@ void draw_range(const DrawSpec& spec, InputClass cls, const Seed& seed, std::uin
     return draw_constant(spec, count, out);
   const DrawPlan plan(spec, cls, seed, trial, tensor);
   KW_ASSERT(first >= 0 && count >= 0 && first + count <= plan.elements);
+  if (spec.kind == "offsets")
+    return draw_offsets(plan, first, count, out);
   if (!is_float(spec.dtype) || spec.kind == "indices" || spec.kind == "positions")
     return draw_integers(plan, first, count, out);
   draw_floats(plan, first, count, out);

@@ -37,7 +37,7 @@ std::vector<InputClass> all_input_classes() {
 }
 
 std::vector<InputClass> applicable_classes(const DrawSpec& spec) {
-  if (spec.kind == "constant")
+  if (spec.kind == "constant" || spec.kind == "offsets")
     return {normal};
   if (spec.kind == "positions")
     return {normal, uniform, mask_edges};

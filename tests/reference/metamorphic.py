@@ -22,7 +22,8 @@ from crosscheck import bf16_bits, bf16_values, compile_source, draws_fault, poin
 # Sizes that keep this short; everything else is the Definition's.
 AXES = {"gemm_f32_n128_k2048": {"N": 128, "K": 256, "M": 8}, "gemm_bf16_n4096_k4096": {"N": 128, "K": 256, "M": 8},
         "softmax_f32": {"rows": 6, "n": 517}, "topk_f32_k1": {"n": 517}, "topk_f32_k8": {"n": 517},
-        "sample_top_p90_f32": {"n": 517}}
+        "sample_top_p90_f32": {"n": 517},
+        "gdn_prefill_qk4_v8_d128_k_last": {"total_seq_len": 22, "num_seqs": 4, "len_cu_seqlens": 5}}
 ROWS = 6  # every other variable axis
 
 
@@ -58,7 +59,11 @@ class Operator:
                 drawn[name] = np.float64(0.125)
                 continue
             shape = self.shape(spec)
-            if rule.get("kind") == "indices":
+            if rule.get("kind") == "offsets":  # an empty sequence, then equal ones
+                sequences = shape[0] - 1
+                total = self.axes[rule["limit"]]
+                drawn[name] = np.array([0, *(total * i // (sequences - 1) for i in range(sequences))], np.float64)
+            elif rule.get("kind") == "indices":
                 drawn[name] = rng.integers(0, self.axes[rule["limit"]], shape).astype(np.float64)
             elif rule.get("kind") == "uniform":
                 low, high = rule.get("low", 0), rule.get("high", 1)
@@ -67,7 +72,7 @@ class Operator:
                     continue
                 drawn[name] = np.floor(rng.uniform(low, high, shape) * 64) / 64
             else:
-                drawn[name] = rng.integers(-24, 25, shape) / 16.0
+                drawn[name] = rng.integers(-24, 25, shape) / (256.0 if rule.get("kind") == "l2_normalized" else 16.0)
         return drawn
 
     def __call__(self, inputs):
@@ -225,6 +230,39 @@ def gdn_zero_key(op, x, rng):
     return {**x, "k": np.zeros_like(x["k"]), "v": -x["v"]}, lambda y: first
 
 
+def prefill_apart(op, x, rng):
+    """Each sequence alone gives what it gives among others."""
+    ends = x["cu_seqlens"].astype(int)
+    total, parts = int(ends[-1]), []
+    for n in range(len(ends) - 1):
+        # One sequence in front, the rest of the tokens in another that nobody looks at.
+        order = np.r_[ends[n]:ends[n + 1], 0:ends[n], ends[n + 1]:total]
+        alone = {m: v[order] if len(v.shape) and v.shape[0] == total else v for m, v in x.items()}
+        first = np.array([0, ends[n + 1] - ends[n], *[total] * (len(ends) - 2)], np.float64)
+        y = op({**alone, "state": np.roll(x["state"], -n, axis=0), "cu_seqlens": first})
+        parts.append({"output": y["output"][:ends[n + 1] - ends[n]], "new_state": y["new_state"][:1]})
+    return x, lambda y: {m: np.concatenate([part[m] for part in parts]) for m in y}
+
+
+def prefill_resumed(op, x, rng):
+    """A sequence cut in two, the second part begun with the state that the first part left."""
+    ends = x["cu_seqlens"]
+    total = ends[-1]
+    whole = {**x, "cu_seqlens": np.array([0, *[total] * (len(ends) - 1)])}
+    y = op(whole)
+    parts = {**x, "cu_seqlens": np.array([0, 9, *[total] * (len(ends) - 2)])}
+    first = op(parts)["new_state"][:1].astype(np.float32).astype(np.float64)
+    state = np.concatenate([x["state"][:1], first, x["state"][2:]])
+    return {**parts, "state": state}, lambda _: {"output": y["output"]}
+
+
+def prefill_of_nothing(op, x, rng):
+    """No tokens leave no state."""
+    empty = np.diff(x["cu_seqlens"]) == 0
+    assert empty.any() and not empty.all()
+    return x, lambda y: {"new_state": y["new_state"] * ~empty[:, None, None, None]}
+
+
 def topk_shift(op, x, rng):
     return {"x": x["x"] + 16}, lambda y: {**y, "values": y["values"] + 16}
 
@@ -300,6 +338,11 @@ RELATIONS = {
     "gdn_decode_qk4_v8_d128_k_last": COMMON + [("scale times 4", times({"scale"}, {"output"}), 0), ("q times 4", times({"q"}, {"output"}), 0),
                                                ("v and state times 4", times({"v", "state"}, {"output", "new_state"}), 0),
                                                ("nothing kept", gdn_without_memory, 1e-30), ("no key", gdn_zero_key, 0)],
+    "gdn_prefill_qk4_v8_d128_k_last": [("scale times 4", times({"scale"}, {"output"}), 0), ("q times 4", times({"q"}, {"output"}), 0),
+                                       ("v and state times 4", times({"v", "state"}, {"output", "new_state"}), 0),
+                                       ("sequences alone", prefill_apart, 0), ("cut in two", prefill_resumed, 2.0**-8),
+                                       ("an empty sequence", prefill_of_nothing, 0), ("nothing kept", gdn_without_memory, 1e-30),
+                                       ("no key", gdn_zero_key, 0)],
 }
 
 # Folder -> (source, what, by what, the relation that must see it).
@@ -322,6 +365,9 @@ MUTANTS = {
                            ("baseline.cpp", "0.9 * total", "0.999 * total", "in the kept part")],
     "rope_neox_h32_kv8_d128": [("baseline.cpp", "- b * sine[j]", "+ b * sine[j]", "a right angle")],
     "gdn_decode_qk4_v8_d128_k_last": [("baseline.cpp", "correction * key[i + l]", "correction * (key[i + l] + 0.001f)", "no key")],
+    "gdn_prefill_qk4_v8_d128_k_last": [("baseline.cpp", "cu_seqlens[s] == cu_seqlens[s + 1]", "false", "an empty sequence"),
+                                       ("oracle.cpp", "if (begin < end)", "if (begin <= end)", "an empty sequence"),
+                                       ("baseline.cpp", "t = cu_seqlens[s];", "t = cu_seqlens[s] - (s > 2);", "sequences alone")],
 }
 
 
