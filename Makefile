@@ -50,8 +50,8 @@ check-long: check
 	@ctest --test-dir build/fuzz --output-on-failure --no-tests=error -L long_fuzz -j $(JOBS)
 
 bench: build
-	@cmake --build $(BUILD) -j $(JOBS) --target kw_tuner_bench kw_sandbox_bench
-	@/usr/bin/python3 tests/bench/run.py --bin $(BIN) --tuner $(BUILD)/tests/kw_tuner_bench --sandbox $(BUILD)/tests/kw_sandbox_bench
+	@cmake --build $(BUILD) -j $(JOBS) --target kw_tuner_bench kw_sandbox_bench kw_controller_bench
+	@/usr/bin/python3 tests/bench/run.py --bin $(BIN) --tuner $(BUILD)/tests/kw_tuner_bench --sandbox $(BUILD)/tests/kw_sandbox_bench --controller $(BUILD)/tests/kw_controller_bench
 
 fmt:
 	@git ls-files '*.cpp' '*.hpp' | grep -v '^redteam/\|^operators/' | xargs clang-format-19 -i

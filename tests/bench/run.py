@@ -153,6 +153,13 @@ class Bench(Campaigns):
             return
         subprocess.run([self.options.sandbox], check=True)
 
+    def controller(self):
+        """What planning a round costs when 10,000 attempts are known."""
+        if not self.options.controller:
+            print("# controller: give the benchmark's binary with --controller", flush=True)
+            return
+        subprocess.run([self.options.controller], check=True)
+
 
 OPTIMIZE = [
     ("softmax_f32", "60s", ["rows=128"]),
@@ -168,11 +175,12 @@ def main():
     parser.add_argument("--bin", required=True)
     parser.add_argument("--tuner", default="")
     parser.add_argument("--sandbox", default="")
+    parser.add_argument("--controller", default="")
     parser.add_argument("--spaces", default=os.environ.get("KERNWRIGHT_TUNING_SPACES", ""))
     parser.add_argument("--repeats", type=int, default=15)
     parser.add_argument("--campaigns", type=int, default=200)
     parser.add_argument("--planted-campaigns", type=int, default=40)
-    parser.add_argument("--only", nargs="*", default=["smoke", "throughput", "sandbox", "optimize", "tuner", "detection", "gate_cost",
+    parser.add_argument("--only", nargs="*", default=["smoke", "throughput", "sandbox", "controller", "optimize", "tuner", "detection", "gate_cost",
                                                           "planted", "a_versus_a"])
     parser.add_argument("--definitions", nargs="*", default=[])
     options = parser.parse_args()
