@@ -4,6 +4,8 @@
 
 #include "report/optimize_report.hpp"
 
+#include "stats/aggregate.hpp"
+
 #include <string>
 
 namespace kw {
@@ -22,6 +24,11 @@ namespace kw {
 
 /// For a terminal: the closing table of `optimize`, one line per workload.
 [[nodiscard]] std::string workloads_table(const OptimizeReport& report, bool colour);
+/// The champion against the baseline as one figure, several ways, each with its name: two lines,
+/// "" where nothing was timed.
+[[nodiscard]] std::string aggregates_text(const OptimizeReport& report);
+/// Over the workloads that were timed, in nanoseconds.
+[[nodiscard]] Aggregates aggregates(const OptimizeReport& report);
 
 /// "86 probes: 71 correct · 9 wrong · 4 build · 2 crash"
 [[nodiscard]] std::string probe_counts(const OptimizeReport& report);

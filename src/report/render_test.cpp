@@ -180,5 +180,18 @@ TEST(TerminalTable, MatchesItsGoldenFile) {
   EXPECT_THAT(workloads_table(hostile_report(), false), Not(HasSubstr("\x1b")));
 }
 
+TEST(Aggregates, SayWhichMeanTheyAre) {
+  OptimizeReport r = sample_report();
+  r.workloads.resize(2);
+  r.workloads[0].baseline_ns = 4e6, r.workloads[0].candidate_ns = 1e6, r.workloads[0].weight = 1;
+  r.workloads[1].baseline_ns = 1e3, r.workloads[1].candidate_ns = 1e3, r.workloads[1].weight = 1;
+  const std::string text = aggregates_text(r);
+  for (const char* part : {"weighted geomean 2.00x", "mean of ratios 2.50x", "ratio of means 4.00x",
+                           "p95 4.00 ms -> 1.00 ms", "no official score"})
+    EXPECT_THAT(text, HasSubstr(part));
+  r.workloads.clear();
+  EXPECT_EQ(aggregates_text(r), "");
+}
+
 } // namespace
 } // namespace kw

@@ -74,4 +74,26 @@ std::string workloads_table(const OptimizeReport& report, bool colour) {
   return table.text(colour);
 }
 
+Aggregates aggregates(const OptimizeReport& report) {
+  std::vector<TimePair> pairs;
+  for (const ReportWorkload& w : report.workloads)
+    if (w.baseline_ns > 0 && w.candidate_ns > 0)
+      pairs.push_back({.baseline = w.baseline_ns, .candidate = w.candidate_ns, .weight = w.weight});
+  return aggregate(pairs);
+}
+
+std::string aggregates_text(const OptimizeReport& report) {
+  const Aggregates a = aggregates(report);
+  if (a.geomean == 0)
+    return {};
+  return fmt::format(
+      "in one figure  weighted geomean {} (the gate's), geomean {}, mean of ratios {}, "
+      "ratio of means {}\n"
+      "latency        mean {} -> {}, p95 {} -> {}; medians of the confirmation, no "
+      "official score\n",
+      ratio_text(a.weighted_geomean), ratio_text(a.geomean), ratio_text(a.mean_of_ratios),
+      ratio_text(a.ratio_of_means), duration_text(a.mean_baseline), duration_text(a.mean_candidate),
+      duration_text(a.p95_baseline), duration_text(a.p95_candidate));
+}
+
 } // namespace kw

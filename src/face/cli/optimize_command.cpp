@@ -80,6 +80,8 @@ void print_text(const OptimizeResult& result) {
     return;
   }
   fmt::print("{}", workloads_table(report, coloured()));
+  if (const std::string one = aggregates_text(report); !one.empty())
+    fmt::print("\n{}", one);
   const Probe& champion = *result.outcome.champion;
   std::map<std::string, std::string> axes;
   for (const ReportWorkload& w : report.workloads)
@@ -121,6 +123,13 @@ void print_json(const OptimizeResult& result) {
                                 {"high", w.high},
                                 {"floor_ns", w.floor_ns},
                                 {"peers_ns", w.peers_ns}});
+  const Aggregates a = aggregates(result.report);
+  if (a.geomean > 0)
+    out["aggregates"] = {
+        {"weighted_geomean", a.weighted_geomean}, {"geomean", a.geomean},
+        {"mean_of_ratios", a.mean_of_ratios},     {"ratio_of_means", a.ratio_of_means},
+        {"mean_baseline_ns", a.mean_baseline},    {"mean_candidate_ns", a.mean_candidate},
+        {"p95_baseline_ns", a.p95_baseline},      {"p95_candidate_ns", a.p95_candidate}};
   if (result.outcome.champion)
     out["champion"] = probe_to_json(*result.outcome.champion);
   if (result.outcome.record)
