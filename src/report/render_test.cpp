@@ -187,7 +187,7 @@ TEST(Aggregates, SayWhichMeanTheyAre) {
   r.workloads[1].baseline_ns = 1e3, r.workloads[1].candidate_ns = 1e3, r.workloads[1].weight = 1;
   const std::string text = aggregates_text(r);
   for (const char* part : {"weighted geomean 2.00x", "mean of ratios 2.50x", "ratio of means 4.00x",
-                           "p95 4.00 ms -> 1.00 ms", "no official score"})
+                           "p95 4.00 ms -> 1.00 ms", "No official score"})
     EXPECT_THAT(text, HasSubstr(part));
   r.workloads.clear();
   EXPECT_EQ(aggregates_text(r), "");

@@ -87,10 +87,10 @@ std::string aggregates_text(const OptimizeReport& report) {
   if (a.geomean == 0)
     return {};
   return fmt::format(
-      "in one figure  weighted geomean {} (the gate's), geomean {}, mean of ratios {}, "
-      "ratio of means {}\n"
-      "latency        mean {} -> {}, p95 {} -> {}; medians of the confirmation, no "
-      "official score\n",
+      "median times   weighted geomean {}, geomean {}, mean of ratios {}, ratio of "
+      "means {}\n"
+      "latency        mean {} -> {}, p95 {} -> {}. No official score; what is claimed "
+      "is the paired figure below\n",
       ratio_text(a.weighted_geomean), ratio_text(a.geomean), ratio_text(a.mean_of_ratios),
       ratio_text(a.ratio_of_means), duration_text(a.mean_baseline), duration_text(a.mean_candidate),
       duration_text(a.p95_baseline), duration_text(a.p95_candidate));
