@@ -168,6 +168,7 @@ Result<OptimizeOutcome> optimize(Judge& judge, const Solution& baseline,
     outcome.total_seconds = seconds_since(began);
   }
   outcome.events = std::move(context.events);
+  outcome.rounds = std::move(context.rounds);
   outcome.total_seconds += outcome.search_seconds;
   return outcome;
 }

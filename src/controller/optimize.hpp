@@ -50,6 +50,7 @@ struct OptimizeOutcome {
   std::optional<Record> record;  ///< set when it was promoted
   bool interrupted = false;
   std::vector<Regime> regimes;
+  std::vector<RoundRecord> rounds;
   double search_seconds = 0, total_seconds = 0; ///< of all sessions of the run together
 };
 

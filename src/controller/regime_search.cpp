@@ -254,6 +254,10 @@ Status RegimeSearch::one_round(RoundPlanner& planner, const Memory& memory) {
   }
   round.after = champion_log_;
   round.seconds = context_->spent - start;
+  context_->rounds.push_back({.regime = regime_->name,
+                              .plan = plan,
+                              .result = round,
+                              .state = planner.rounds().empty() ? "" : planner.state_word()});
   planner.close(std::move(round));
   return context_->journal.replaying() ? Status{} : context_->log.flush();
 }

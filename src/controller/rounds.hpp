@@ -35,6 +35,14 @@ struct RoundPlan {
   std::optional<Intervention> intervention = {}; ///< before this round
 };
 
+/// A finished round as a report shows it.
+struct RoundRecord {
+  std::string regime;
+  RoundPlan plan;
+  RoundResult result;
+  std::string state; ///< of the champion it started from: "" before the first profile
+};
+
 class RoundPlanner {
  public:
   static constexpr int explore_candidates = 6; ///< of 3 to 8: seeds and random points in turn
@@ -51,6 +59,7 @@ class RoundPlanner {
   void close(RoundResult result);
 
   [[nodiscard]] const std::vector<RoundResult>& rounds() const { return rounds_; }
+  [[nodiscard]] const std::string& state_word() const { return word_; }
   [[nodiscard]] const std::string& signature() const { return signature_; }
   [[nodiscard]] bool ended() const { return ended_; }
   /// Predicted over measured, of one direction over all rounds of this regime.

@@ -32,6 +32,7 @@ struct SearchContext {
   double spent = 0; ///< seconds of all recorded effects: the clock of every decision
   SteadyTime mark = std::chrono::steady_clock::now(); ///< end of the last effect
   std::vector<ProbeEvent> events;
+  std::vector<RoundRecord> rounds = {};
 
   /// Seconds since the last effect, and begins the next.
   double lap() {

@@ -15,6 +15,7 @@ std::string hero(const OptimizeReport& r);
 std::string trajectory(const OptimizeReport& r);
 std::string workloads(const OptimizeReport& r);
 std::string evidence(const OptimizeReport& r);
+std::string rounds(const OptimizeReport& r);
 std::string probes(const OptimizeReport& r);
 std::string solution(const OptimizeReport& r);
 std::string reproduce(const OptimizeReport& r);

@@ -45,6 +45,19 @@ struct ReportProbe {
   std::optional<double> speedup; ///< estimate against the baseline, where it was timed
 };
 
+/// One round of the search: what it set out to change and what came of it.
+struct ReportRound {
+  std::string regime;
+  int number = 0;
+  std::string state;     ///< bottleneck of the champion it started from, "" = not profiled yet
+  std::string direction; ///< "model" = the tuner's free choice
+  std::string why;
+  double predicted = 1;     ///< speed-up the direction was expected to bring
+  double measured = 1;      ///< of the champion after over before
+  int tried = 0, valid = 0; ///< candidates; right ones among them
+  std::string intervention; ///< of the supervisor, before the round; "" = none
+};
+
 struct OptimizeReport {
   std::string run;        ///< "0007"
   std::string definition; ///< name
@@ -59,6 +72,7 @@ struct OptimizeReport {
   std::vector<std::string> peers; ///< in display order
   std::vector<ReportWorkload> workloads;
   std::vector<ReportProbe> probes;
+  std::vector<ReportRound> rounds;
   std::string champion;            ///< solution name; "" when nothing beat the baseline
   Verdict verdict;                 ///< of the champion, or of the best attempt
   std::vector<SourceFile> sources; ///< of the champion

@@ -34,7 +34,8 @@ TEST(HtmlReport, IsOneWellFormedSelfContainedPage) {
   for (const char* content :
        {"5.47x", "[5.38, 5.56]", "gdn_decode_qk4_v8_d128_k_last", "86 probes",
         "failure rate &lt; 0.65 % at 95 %", "kernwright replay 7f3a91", "batch=64", "openblas",
-        "kernel.cpp", "seed commitment", "command line", "ACCEPTED"})
+        "kernel.cpp", "seed commitment", "command line", "ACCEPTED", "prefetch", "2 of 3",
+        "change family; state memory"})
     EXPECT_THAT(page, HasSubstr(content));
 }
 

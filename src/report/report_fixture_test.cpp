@@ -136,6 +136,16 @@ OptimizeReport sample_report() {
                {"min_tier", "T2", "default"}};
   r.baseline = "plain-c++";
   r.peers = {"openblas", "pytorch"};
+  r.rounds = {{.regime = "batch <= 8",
+               .number = 2,
+               .state = "memory",
+               .direction = "prefetch",
+               .why = "state memory, headroom 1.40x",
+               .predicted = 1.05,
+               .measured = 1.12,
+               .tried = 3,
+               .valid = 2,
+               .intervention = "stall (4 rounds without a gain of 2 %): change family"}};
   const struct {
     const char* axes;
     double weight, baseline, speedup, openblas, pytorch, floor;
@@ -231,6 +241,10 @@ OptimizeReport hostile_report() {
        {&r.run, &r.definition, &r.description, &r.version, &r.started_at, &r.budget, &r.baseline,
         &r.champion, &r.record, &r.seed_commitment, &r.seed, &r.replay_command})
     *text = evil;
+  for (ReportRound& round : r.rounds)
+    for (std::string* text :
+         {&round.regime, &round.state, &round.direction, &round.why, &round.intervention})
+      *text = evil;
   r.environment = {{evil, evil}};
   r.options = {{evil, evil, evil}};
   r.peers = {evil};

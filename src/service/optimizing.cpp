@@ -126,6 +126,25 @@ ReportProbe report_probe(int index, double seconds, const Probe& probe) {
   return out;
 }
 
+ReportRound report_round(const RoundRecord& r) {
+  ReportRound out{.regime = r.regime,
+                  .number = r.plan.number,
+                  .state = r.state,
+                  .direction =
+                      r.plan.direction == nullptr ? "model" : std::string(r.plan.direction->id),
+                  .why = r.plan.why,
+                  .predicted = r.plan.predicted,
+                  .measured = std::exp(r.result.after - r.result.before),
+                  .tried = r.result.tried,
+                  .valid = r.result.valid,
+                  .intervention = {}};
+  if (r.plan.intervention)
+    out.intervention =
+        fmt::format("{} ({}): {}", r.plan.intervention->detector, r.plan.intervention->evidence,
+                    name(r.plan.intervention->recovery));
+  return out;
+}
+
 void fill_workloads(const Judge& judge, const Probe& champion, const std::string& baseline,
                     OptimizeReport& report) {
   if (!champion.verdict.times)
@@ -273,6 +292,8 @@ Result<OptimizeResult> run_optimize(const Workspace& workspace, const OptimizeRe
   report.baseline = baseline.name;
   for (const ProbeEvent& e : result.outcome.events)
     report.probes.push_back(report_probe(e.index, e.seconds, e.probe));
+  for (const RoundRecord& r : result.outcome.rounds)
+    report.rounds.push_back(report_round(r));
   if (result.outcome.champion) {
     const Probe& champion = *result.outcome.champion;
     report.champion = champion.solution.name;
