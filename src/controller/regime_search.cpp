@@ -118,14 +118,10 @@ Status RegimeSearch::run(double seconds, int evaluations, bool may_stop, const M
   seconds_ = seconds;
   most_evaluations_ = evaluations;
   RoundPlanner planner(context_->options.parts, 1, may_stop);
-  bool exhausted = false;
-  while (goes_on() && !exhausted && !planner.ended()) {
-    const std::size_t before = tuner_->trials().size();
+  while (goes_on() && !exhausted_ && !planner.ended())
     if (Status done = one_round(planner, memory); !done)
       return done.error().kind == ErrorKind::interrupted ? Status{} : done;
-    exhausted = tuner_->trials().size() == before && !planner.ended() && goes_on();
-  }
-  if (exhausted)
+  if (exhausted_)
     context_->hooks.note(fmt::format("{}: every legal configuration was tried", regime_->name));
   if (planner.ended())
     context_->hooks.note(fmt::format(
@@ -203,6 +199,11 @@ std::vector<Config> RegimeSearch::propose(const RoundPlan& plan, const Config* a
   std::optional<Focus> focus;
   if (plan.direction != nullptr && anchor != nullptr)
     focus = focus_of(*plan.direction, *set_, *anchor);
+  if (plan.direction == nullptr && plan.intervention && anchor != nullptr) {
+    focus = Focus{.anchor = *anchor, .freed = {}}; // all of that template
+    for (std::size_t p = 0; p < anchor->choice.size(); ++p)
+      focus->freed.push_back(p);
+  }
   std::vector<Config> batch;
   for (int i = 0; i < count; ++i) {
     const std::optional<Config> config = focus ? tuner_->ask(*focus) : tuner_->ask();
@@ -216,8 +217,10 @@ std::vector<Config> RegimeSearch::propose(const RoundPlan& plan, const Config* a
 Status RegimeSearch::one_round(RoundPlanner& planner, const Memory& memory) {
   KW_CHECK(diagnose(planner));
   const std::optional<Config> from = winner();
-  const RoundPlan plan = planner.next(
-      [&](const Direction& d) { return from && focus_of(d, *set_, *from).has_value(); });
+  const RoundPlan plan = planner.next([&](const Direction& d) {
+    const std::optional<Focus> focus = from ? focus_of(d, *set_, *from) : std::nullopt;
+    return focus && tuner_->has_new(*focus);
+  });
   Json line{{"decision", "round"},
             {"regime", regime_->name},
             {"round", plan.number},
@@ -247,8 +250,10 @@ Status RegimeSearch::one_round(RoundPlanner& planner, const Memory& memory) {
     if (most_evaluations_ > 0)
       count = std::min(count, most_evaluations_ - evaluations_);
     const std::vector<Config> batch = propose(plan, at ? &*at : nullptr, count);
-    if (batch.empty())
+    if (batch.empty()) {
+      exhausted_ = plan.direction == nullptr && !plan.intervention;
       break;
+    }
     KW_CHECK(judge_batch(batch, plan, memory, round));
     left -= static_cast<int>(batch.size());
   }

@@ -73,6 +73,7 @@ class RegimeSearch {
   double champion_log_ = 0;       ///< ln(t_baseline / t_champion), a chain of estimates
   double profiled_log_ = -1;      ///< champion_log_ when it was profiled last
   int evaluations_ = 0, most_evaluations_ = 0;
+  bool exhausted_ = false; ///< every legal configuration was tried
   double began_ = 0, seconds_ = 0; ///< in the run's recorded time
 };
 

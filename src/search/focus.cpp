@@ -39,6 +39,16 @@ Config drawn(const Space& space, const Focus& focus, Random& chance) {
 
 } // namespace
 
+bool any_within(const History& history, const Focus& focus) {
+  const Space& space = history.set.spaces()[focus.anchor.space];
+  const std::size_t all = settings(space, focus);
+  for (std::size_t i = 0; i < all && all <= most; ++i)
+    if (const Config config = at(space, focus, i);
+        history.is_new(config) && history.set.legal(config))
+      return true;
+  return all > most;
+}
+
 std::optional<Config> best_within(const History& history, const Focus& focus, Random& chance) {
   const Space& space = history.set.spaces()[focus.anchor.space];
   const ParzenEstimator estimate(history, {});

@@ -11,4 +11,7 @@ namespace kw {
 /// Legal, new, and the best by the Parzen estimator among all (or a random pool) within `focus`.
 std::optional<Config> best_within(const History& history, const Focus& focus, Random& chance);
 
+/// Whether best_within() would find one. A focus too large to list counts as never used up.
+bool any_within(const History& history, const Focus& focus);
+
 } // namespace kw

@@ -131,6 +131,10 @@ std::optional<Config> Tuner::ask(const Focus& focus) {
   return asked(best_within(history_, focus, chance_), focus);
 }
 
+bool Tuner::has_new(const Focus& focus) const {
+  return any_within(history_, focus);
+}
+
 void Tuner::tell(const Config& config, const Observation& observation) {
   if (!history_.set.legal(config))
     return;

@@ -52,6 +52,8 @@ class Tuner {
   std::optional<Config> ask();
   /// The most promising one by the estimator within `focus`; nullopt when all of it was seen.
   std::optional<Config> ask(const Focus& focus);
+  /// Whether there is anything new within it.
+  [[nodiscard]] bool has_new(const Focus& focus) const;
   /// Results may come in any order, also for configurations never asked for (a known kernel, say).
   /// A second result of the same configuration, and one that is not legal, is ignored.
   void tell(const Config& config, const Observation& observation);

@@ -165,6 +165,7 @@ TEST(Tuner, StaysWithinItsFocusUntilAllOfItWasSeen) {
   const Config anchor = tuner.best()->config;
   const Focus focus{.anchor = anchor, .freed = {1, 3}};
   int proposed = 0;
+  EXPECT_TRUE(tuner.has_new(focus));
   while (const std::optional<Config> next = tuner.ask(focus)) {
     EXPECT_EQ(next->choice[0], anchor.choice[0]);
     EXPECT_EQ(next->choice[2], anchor.choice[2]);
@@ -172,6 +173,7 @@ TEST(Tuner, StaysWithinItsFocusUntilAllOfItWasSeen) {
     tuner.tell(*next, bowl(set, *next));
     ++proposed;
   }
+  EXPECT_FALSE(tuner.has_new(focus));
   int legal = 0; // of the 64 settings, those that the earlier 20 did not have
   for (int a = 0; a < 8; ++a)
     for (int b = 0; b < 8; ++b) {

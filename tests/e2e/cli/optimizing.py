@@ -194,6 +194,10 @@ class Optimizing(Case):
         evaluated = [line for line in lines if line.get("hypothesis") and line["decision"] != "known"]
         self.assertEqual(len({line["probe"] for line in evaluated}), len(evaluated))
         journal = self.state / "runs" / first / "journal.jsonl"
+        # A direction that has nothing left to try ends no search: the evaluations or the time are used up.
+        effects = [json.loads(line) for line in journal.read_text().splitlines()[1:]]
+        spent = sum(e["result"]["seconds"] for e in effects if e["effect"] in ("evaluate", "profile"))
+        self.assertTrue(len(evaluated) >= 9 or spent >= 40, (len(evaluated), spent))
         again = self.whole("--recorded", journal)
         self.assertNotEqual(again, first)
         self.assertEqual(self.decisions(again), self.decisions(first))
