@@ -19,8 +19,21 @@ inline constexpr double few_sums = 0.5;     ///< share of these below which chai
 inline constexpr double many_divides = 0.1; ///< of a loop's floating-point instructions
 /// Two loads or one store a cycle beside two operations: moves over work from which they bind.
 inline constexpr double moves_over_work = 1.5;
+
+// Of a GPU's profile; the ceilings of multiprocessors, memory and DRAM are `at_ceiling` too.
+inline constexpr double gpu_idle = 0.3;      ///< of the timeline without work: launches bind
+inline constexpr double gpu_balance = 0.15;  ///< shares nearer to each other than this: both bind
+inline constexpr double full_wave = 1;       ///< waves a multiprocessor below which some idle
+inline constexpr double tail_loss = 0.2;     ///< share of the last round's slots that stand empty
+inline constexpr double low_occupancy = 0.5; ///< theoretical, of the resident warps
+inline constexpr double uneven_occupancy = 0.7; ///< achieved over theoretical
+inline constexpr double dominating_stall = 0.3; ///< of all stalls
 } // namespace bottleneck
 
 [[nodiscard]] BottleneckState classify(const Profile& profile);
+
+/// Of a profile that a GPU profiler's export gave: "launch", "compute", "memory", "mixed", "tail",
+/// "latency" or "unknown".
+[[nodiscard]] BottleneckState classify_gpu(const Profile& profile);
 
 } // namespace kw

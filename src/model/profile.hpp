@@ -9,10 +9,14 @@
 namespace kw {
 
 struct ProfileFigure {
-  std::string name; ///< "call", "flop_share", "bandwidth_share", "no_vectorize", "fast_math"
+  /// Measured here: "call", "flop_share", "bandwidth_share", "no_vectorize", "fast_math". Imported:
+  /// "kernel_time", "kernel_share", "launches", "sm_share", "memory_share", "dram_share",
+  /// "achieved_occupancy", "theoretical_occupancy", "waves_per_sm", "blocks_per_sm", "registers",
+  /// "shared_memory", "stall_<reason>", "idle_share", "launch_gap".
+  std::string name;
   double value = 0;
   std::string unit;   ///< "ns", "" for shares and ratios
-  std::string source; ///< "judge", "judge, ceilings", "variant build"
+  std::string source; ///< "judge", "judge, ceilings", "variant build", "ncu raw page", ...
   double confidence = 1;
 };
 
@@ -46,7 +50,7 @@ struct ObjectLoop {
 
 struct BottleneckState {
   /// "compute", "memory", "mixed", "vectorisation", "dependency", "latency", "load_store",
-  /// "launch", "unknown"
+  /// "launch", "tail" (of imported profiles alone), "unknown"
   std::string word = "unknown";
   double confidence = 0;
   double headroom = 1; ///< time now over the roofline's bound; 1 = at the bound or not known

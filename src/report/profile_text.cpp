@@ -5,7 +5,10 @@
 #include "report/table.hpp"
 #include "report/units.hpp"
 
+#include <cmath>
 #include <fmt/format.h>
+#include <string_view>
+#include <utility>
 
 namespace kw {
 namespace {
@@ -21,7 +24,8 @@ std::string sentence_of(const BottleneckState& s) {
                            : s.word == "load_store"  ? "bound by loads and stores"
                            : s.word == "launch"      ? "bound by the cost of a call"
                            : s.word == "mixed"       ? "bound by compute and memory alike"
-                           : s.word == "latency"     ? "bound by the latency of slow instructions"
+                           : s.word == "latency"     ? "bound by latency: units wait"
+                           : s.word == "tail"        ? "bound by a grid that leaves units idle"
                                                      : s.word + "-bound";
   return what + " " + sure;
 }
@@ -29,7 +33,12 @@ std::string sentence_of(const BottleneckState& s) {
 std::string figure_text(const ProfileFigure& f) {
   if (f.unit == "ns")
     return duration_text(f.value);
-  return f.unit.empty() ? share_text(f.value) : fmt::format("{:.2f} {}", f.value, f.unit);
+  if (f.unit.empty())
+    return share_text(f.value);
+  return fmt::format("{} {}",
+                     f.value == std::floor(f.value) ? fmt::format("{:.0f}", f.value)
+                                                    : fmt::format("{:.2f}", f.value),
+                     f.unit);
 }
 
 std::string meaning(const std::string& name) {
@@ -41,7 +50,26 @@ std::string meaning(const std::string& name) {
     return "of the bandwidth that fits the footprint";
   if (name == "no_vectorize")
     return "without the compiler's vectorisation";
-  return name == "fast_math" ? "with -ffast-math" : name;
+  if (name == "fast_math")
+    return "with -ffast-math";
+  if (name.starts_with("stall_"))
+    return "of the stalls: " + name.substr(std::string_view("stall_").size());
+  for (const auto& [imported, text] :
+       {std::pair{"kernel_time", "mean of a launch"},
+        std::pair{"kernel_share", "of the kernels' time"}, std::pair{"launches", "of this kernel"},
+        std::pair{"sm_share", "of the multiprocessors' ceiling"},
+        std::pair{"memory_share", "of the memory system's ceiling"},
+        std::pair{"dram_share", "of the DRAM bandwidth"},
+        std::pair{"achieved_occupancy", "achieved occupancy"},
+        std::pair{"theoretical_occupancy", "theoretical occupancy"},
+        std::pair{"waves_per_sm", "on each multiprocessor"},
+        std::pair{"blocks_per_sm", "for each multiprocessor"}, std::pair{"registers", "registers"},
+        std::pair{"shared_memory", "shared memory"},
+        std::pair{"idle_share", "of the timeline without work"},
+        std::pair{"launch_gap", "median pause between launches"}})
+    if (name == imported)
+      return text;
+  return name;
 }
 
 void block(std::string& out, const char* title, const std::vector<std::string>& lines) {

@@ -3,6 +3,8 @@
 
 #include "controller/bottleneck.hpp"
 #include "controller/recorder.hpp"
+#include "formats/profile_import.hpp"
+#include "os/files.hpp"
 #include "target/cpu/ceilings.hpp"
 
 #include <algorithm>
@@ -99,6 +101,13 @@ Result<Profiled> profile(const Workspace& workspace, const std::string& path,
   p.missing.insert(p.missing.end(), seen.missing.begin(), seen.missing.end());
   p.state = classify(p);
   return out;
+}
+
+Result<Profile> import_profile(const std::string& path) {
+  KW_TRY(const std::string text, read_file(path));
+  KW_TRY(Profile p, read_profile_export(text, path));
+  p.state = classify_gpu(p);
+  return p;
 }
 
 Profiler bottleneck_profiler(const Workspace& workspace, const Bench& bench) {

@@ -30,6 +30,10 @@ struct Profiled {
 Result<Profiled> profile(const Workspace& workspace, const std::string& path,
                          const ProfileOptions& options);
 
+/// What a GPU profiler's export says of the kernel with most time (formats/profile_import.hpp).
+/// Nothing is built, run or verified. Errors: no such file, no such format, a damaged file.
+Result<Profile> import_profile(const std::string& path);
+
 /// How near a call of `ns` comes to each ceiling of this machine.
 void add_shares(const Ceilings& ceilings, const BoundWorkload& workload, int threads, double ns,
                 Profile& profile);

@@ -13,18 +13,42 @@
 #include <nlohmann/json.hpp>
 
 namespace kw::cli {
+namespace {
+
+void print_profile_json(const nlohmann::ordered_json& out) {
+  fmt::print("{}\n", out.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
+}
+
+int show_import(const Context& context, const std::string& path) {
+  const Result<Profile> profile = import_profile(path);
+  if (!profile)
+    return report_error(context, profile.error());
+  if (context.json)
+    print_profile_json({{"profile", profile_to_json(*profile)}});
+  else
+    fmt::print("{}", render_profile(*profile, coloured()));
+  return holds;
+}
+
+} // namespace
 
 void add_profile(CLI::App& app, Context& context) {
   CLI::App* command = app.add_subcommand(
       "profile", "say what bounds a kernel on one workload, and what usually helps");
   struct Options {
-    std::string path;
+    std::string path, imported;
     ProfileOptions profile;
     double least_window_ms = 0;
   };
   auto o = std::make_shared<Options>();
-  command->add_option("file", o->path, "a C++ source, a solution.json, or a folder of one")
-      ->required();
+  CLI::Option* file =
+      command->add_option("file", o->path, "a C++ source, a solution.json, or a folder of one");
+  command
+      ->add_option(
+          "--import", o->imported,
+          "instead of measuring: what ncu (--csv, or its details page as text), nsys stats "
+          "(CSV) or torch.profiler (Chrome trace) exported")
+      ->excludes(file);
   command->add_option("-d,--definition", o->profile.definition,
                       "the definition that a bare source solves");
   command->add_option("--entry", o->profile.entry,
@@ -32,6 +56,11 @@ void add_profile(CLI::App& app, Context& context) {
   add_judging_flags(*command, o->profile.judging, o->least_window_ms);
   command->callback([&context, o] {
     context.run = [&context, o]() -> int {
+      if (!o->imported.empty())
+        return show_import(context, o->imported);
+      if (o->path.empty())
+        return report_error(context, {ErrorKind::invalid_input, "there is no file to profile",
+                                      "name a kernel, or an export with --import FILE", ""});
       const Result<Workspace> workspace = open_workspace(context.workspace);
       if (!workspace)
         return report_error(context, workspace.error());
@@ -42,10 +71,8 @@ void add_profile(CLI::App& app, Context& context) {
       if (!done)
         return report_error(context, done.error());
       if (context.json) {
-        nlohmann::ordered_json out{{"profile", profile_to_json(done->profile)},
-                                   {"verdict", verdict_to_json(done->verdict)}};
-        fmt::print("{}\n",
-                   out.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
+        print_profile_json({{"profile", profile_to_json(done->profile)},
+                            {"verdict", verdict_to_json(done->verdict)}});
       } else if (!done->ok()) {
         fmt::print("{}", render_verdict(done->verdict, {.name = done->profile.solution,
                                                         .next_command = "",

@@ -47,6 +47,26 @@ class Profiling(Case):
         self.assertIn("bare source", self.error_of("profile", SOFTMAX)["message"])
         self.assertIn("no workload matches", self.error_of("profile", SOFTMAX, "-d", "softmax_f32", "--workload", "rows=129")["message"])
 
+    def imported(self, name):
+        path = SOFTMAX.parents[2] / "tests" / "golden" / "formats" / "profiles" / name
+        outcome = self.run_expecting(HOLDS, "--json", "profile", "--import", path)
+        profile = outcome.json["profile"]
+        self.assertEqual(profile["schema"], "kernwright.profile/1")
+        self.run_expecting(HOLDS, "profile", "--import", path, says=["bottleneck", "launch"])
+        return profile["state"]["word"]
+
+    def test_imports(self):
+        for name, word in (("ncu_raw.csv", "latency"), ("ncu_details.csv", "memory"), ("ncu_details.txt", "tail"),
+                           ("nsys.csv", "launch"), ("nsys_sum.csv", "unknown"), ("torch.json", "tail")):
+            with self.subTest(name):
+                self.assertEqual(self.imported(name), word)
+
+    def test_bad_imports(self):
+        cut = self.write("cut.csv", 'Start (ns),Duration (ns),GrdX,Name\n1,2,3,k\n1,2\n')
+        self.assertEqual(self.error_of("profile", "--import", cut)["where"], f"{cut}:3")
+        self.error_of("profile", "--import", self.write("x", "nothing of the kind"))
+        self.error_of("profile")
+
 
 if __name__ == "__main__":
     unittest.main()
