@@ -162,14 +162,17 @@ Status RegimeSearch::diagnose(RoundPlanner& planner) {
       }));
   context_->spent += number_in(state, "seconds").value_or(0.0);
   profiled_log_ = champion_log_;
-  const std::string word = text_in(state, "word");
+  // A word that explains little of the time is no better than none.
+  constexpr double believable = 0.25;
+  const double confidence = number_in(state, "confidence").value_or(0.0);
+  const std::string word = confidence < believable ? "unknown" : text_in(state, "word");
   const double headroom = number_in(state, "headroom").value_or(1.0);
   planner.state(word, headroom, fmt::format("{}/{}", word, set_->spaces()[best->space].name));
   context_->log.add({{"decision", "state"},
                      {"regime", regime_->name},
                      {"champion", champion_id_},
                      {"state", word},
-                     {"confidence", number_in(state, "confidence").value_or(0.0)},
+                     {"confidence", confidence},
                      {"headroom", headroom},
                      {"signature", planner.signature()}});
   return {};
@@ -360,8 +363,7 @@ Result<Json> RegimeSearch::judge_live(const Config& config, const RoundPlan& pla
 Status RegimeSearch::take_in(const Config& config, const RoundPlan& plan, const Json& result,
                              RoundResult& round) {
   const std::string id = text_in(result, "probe");
-  Observation seen{.cost = std::nullopt, .valid = flag_in(result, "valid")};
-  seen.cost = number_in(result, "cost");
+  const Observation seen{.cost = number_in(result, "cost"), .valid = flag_in(result, "valid")};
   context_->spent += number_in(result, "seconds").value_or(0.0);
   tuner_->tell(config, seen);
   ++evaluations_;
@@ -381,8 +383,7 @@ Status RegimeSearch::take_in(const Config& config, const RoundPlan& plan, const 
   KW_TRY(Probe probe, decode_probe(stored.json));
   if (decision == "keep") {
     // A replayed candidate has no process: the next live question makes one.
-    champion_ =
-        live_.loaded() && live_.solution.name == probe.solution.name ? std::move(live_) : Subject{};
+    champion_ = std::move(live_);
     crown_ = probe.solution;
     champion_id_ = id;
     champion_log_ = number_in(result, "estimate").value_or(0.0);

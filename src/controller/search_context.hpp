@@ -27,7 +27,6 @@ struct SearchContext {
   Journal& journal;
   DecisionLog& log;
   Bindings facts;
-  SteadyTime start = std::chrono::steady_clock::now();
   int index = 0;    ///< of the last probe
   double spent = 0; ///< seconds of all recorded effects: the clock of every decision
   SteadyTime mark = std::chrono::steady_clock::now(); ///< end of the last effect

@@ -51,24 +51,13 @@ bool any_within(const History& history, const Focus& focus) {
 
 std::optional<Config> best_within(const History& history, const Focus& focus, Random& chance) {
   const Space& space = history.set.spaces()[focus.anchor.space];
-  const ParzenEstimator estimate(history, {});
-  std::optional<Config> best;
-  double best_score = 0;
-  std::size_t ties = 0;
+  MostPromising best(history, chance);
   const std::size_t all = settings(space, focus);
-  for (std::size_t i = 0; i < std::min(all, most); ++i) {
-    Config config = all <= most ? at(space, focus, i) : drawn(space, focus, chance);
-    if (!history.is_new(config) || !history.set.legal(config))
-      continue;
-    const double score = estimate.score(config);
-    if (best && score < best_score)
-      continue;
-    ties = best && score == best_score ? ties + 1 : 1;
-    if (chance.below(ties) == 0)
-      best = std::move(config);
-    best_score = score;
-  }
-  return best;
+  for (std::size_t i = 0; i < std::min(all, most); ++i)
+    if (const Config config = all <= most ? at(space, focus, i) : drawn(space, focus, chance);
+        history.set.legal(config))
+      best.offer(config);
+  return best.best();
 }
 
 } // namespace kw

@@ -73,4 +73,16 @@ double ParzenEstimator::score(const Config& config) const {
   return sum;
 }
 
+void MostPromising::offer(const Config& config) {
+  if (!history_.is_new(config))
+    return;
+  const double score = estimate_.score(config);
+  if (best_ && score < score_)
+    return;
+  ties_ = best_ && score == score_ ? ties_ + 1 : 1;
+  if (chance_.below(ties_) == 0)
+    best_ = config;
+  score_ = score;
+}
+
 } // namespace kw

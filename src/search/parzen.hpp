@@ -29,4 +29,21 @@ class ParzenEstimator {
   std::vector<double> space_;
 };
 
+/// The new configuration with the highest score of those offered; ties are broken by chance.
+class MostPromising {
+ public:
+  MostPromising(const History& history, Random& chance)
+      : history_(history), estimate_(history, {}), chance_(chance) {}
+  void offer(const Config& config);
+  [[nodiscard]] const std::optional<Config>& best() const { return best_; }
+
+ private:
+  const History& history_;
+  ParzenEstimator estimate_;
+  Random& chance_;
+  std::optional<Config> best_;
+  double score_ = 0;
+  std::size_t ties_ = 0;
+};
+
 } // namespace kw

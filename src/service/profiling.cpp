@@ -42,8 +42,6 @@ Status add_variant(Judge& judge, Target& target, const Solution& solution, Subje
   return {};
 }
 
-} // namespace
-
 void add_shares(const Ceilings& ceilings, const BoundWorkload& w, int threads, double ns,
                 Profile& profile) {
   const double compute = ceilings.floor_ns(w.flops, 0, 0, threads);
@@ -56,6 +54,21 @@ void add_shares(const Ceilings& ceilings, const BoundWorkload& w, int threads, d
                                .source = "judge, ceilings",
                                .confidence = 0.9});
 }
+
+/// Where the time goes: samples, the loops they fall into, and the compiler's reasons.
+Status look_inside(Judge& judge, Target& target, Subject& subject, std::size_t workload,
+                   double seconds, Profile& profile) {
+  KW_TRY(const SampledAddresses samples, judge.sample(subject, workload, seconds));
+  if (!samples.missing.empty())
+    profile.missing.push_back("where the time goes: " + samples.missing);
+  KW_TRY(Inspection seen, target.inspect(subject.solution, judge.definition(), samples.addresses));
+  profile.remarks = std::move(seen.remarks);
+  profile.loops = std::move(seen.loops);
+  profile.missing.insert(profile.missing.end(), seen.missing.begin(), seen.missing.end());
+  return {};
+}
+
+} // namespace
 
 Result<Profiled> profile(const Workspace& workspace, const std::string& path,
                          const ProfileOptions& options) {
@@ -92,13 +105,7 @@ Result<Profiled> profile(const Workspace& workspace, const std::string& path,
   for (const auto& [variant, name] : {std::pair{BuildVariant::no_vectorize, "no_vectorize"},
                                       std::pair{BuildVariant::fast_math, "fast_math"}})
     KW_CHECK(add_variant(judge, *bench.target, solution, subject, variant, name, options, p));
-  KW_TRY(const SampledAddresses samples, judge.sample(subject, 0, options.sample_seconds));
-  if (!samples.missing.empty())
-    p.missing.push_back("where the time goes: " + samples.missing);
-  KW_TRY(Inspection seen, bench.target->inspect(solution, judge.definition(), samples.addresses));
-  p.remarks = std::move(seen.remarks);
-  p.loops = std::move(seen.loops);
-  p.missing.insert(p.missing.end(), seen.missing.begin(), seen.missing.end());
+  KW_CHECK(look_inside(judge, *bench.target, subject, 0, options.sample_seconds, p));
   p.state = classify(p);
   return out;
 }
@@ -128,11 +135,7 @@ Profiler bottleneck_profiler(const Workspace& workspace, const Bench& bench) {
         {.name = "call", .value = ns, .unit = "ns", .source = "judge", .confidence = 0.9});
     add_shares(ceilings, judge->workloads()[workload], judge->definition().ext.threads, ns,
                profile);
-    KW_TRY(const SampledAddresses samples, judge->sample(subject, workload, sample_seconds));
-    KW_TRY(Inspection seen,
-           target->inspect(subject.solution, judge->definition(), samples.addresses));
-    profile.remarks = std::move(seen.remarks);
-    profile.loops = std::move(seen.loops);
+    KW_CHECK(look_inside(*judge, *target, subject, workload, sample_seconds, profile));
     return classify(profile);
   };
 }

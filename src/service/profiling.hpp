@@ -6,7 +6,6 @@
 #include "model/profile.hpp"
 #include "model/verdict.hpp"
 #include "service/judging.hpp"
-#include "target/cpu/ceilings.hpp"
 
 #include <string>
 
@@ -33,10 +32,6 @@ Result<Profiled> profile(const Workspace& workspace, const std::string& path,
 /// What a GPU profiler's export says of the kernel with most time (formats/profile_import.hpp).
 /// Nothing is built, run or verified. Errors: no such file, no such format, a damaged file.
 Result<Profile> import_profile(const std::string& path);
-
-/// How near a call of `ns` comes to each ceiling of this machine.
-void add_shares(const Ceilings& ceilings, const BoundWorkload& workload, int threads, double ns,
-                Profile& profile);
 
 /// For a search: ceilings, samples and loops in a second or less, no variant builds. Both must
 /// outlive it. Empty where this machine's ceilings are not known.
