@@ -9,9 +9,10 @@
 namespace kw {
 
 /// Verifies, gates and confirms the assembled solution, promotes it if all hold; fills
-/// outcome.champion and outcome.record. A regime without a correct kernel leaves both empty.
+/// outcome.champion and outcome.record. A dispatcher that does not build or is wrong falls back to
+/// one kernel for all, where there is one. Every regime has a winner.
 Status judge_winner(SearchContext& context, const std::vector<RegimeSearch>& searches,
-                    OptimizeOutcome& outcome);
+                    const Solution& assembled, OptimizeOutcome& outcome);
 
 /// Nothing beat the baseline: then what it is worth beside the peers is the answer. Never promoted.
 Status place_baseline(SearchContext& context, OptimizeOutcome& outcome);

@@ -22,8 +22,8 @@ std::string html_report(const OptimizeReport& r) {
   out += fmt::format("<style>{}{}{}</style>\n</head>\n<body>\n<main>\n", palette_css(), chart_css(),
                      page_css());
   out += html::header(r) + html::hero(r) + html::trajectory(r) + html::workloads(r) +
-         html::evidence(r) + html::solution(r) + html::rounds(r) + html::probes(r) +
-         html::reproduce(r);
+         html::branches(r) + html::evidence(r) + html::solution(r) + html::contributions(r) +
+         html::cost(r) + html::rounds(r) + html::probes(r) + html::reproduce(r);
   out += fmt::format("<footer>Made by Kernwright {}. This page is complete in itself: it loads and "
                      "runs nothing.</footer>\n</main>\n</body>\n</html>\n",
                      xml_text(r.version));
