@@ -77,6 +77,20 @@ TEST(HiddenShapes, SolveForAnAxisThatTheOthersGive) {
   EXPECT_NE(hidden_shapes(d, {*bind_workload(d, w, {})}, 8, coin).why_fewer, "");
 }
 
+TEST(HiddenShapes, ReadTheShapesOfTensorsAsAxes) {
+  Definition d = definition();
+  d.constraints = {"x.shape[0] == m", "y.shape[-1] == 2 * x.shape[0]"};
+  const HiddenShapes hidden = hidden_shapes(d, {listed(d, 64, 128)}, 8, coin);
+  ASSERT_EQ(hidden.workloads.size(), 8U) << hidden.why_fewer;
+  for (const BoundWorkload& w : hidden.workloads)
+    EXPECT_EQ(w.workload.axes[1].second, 2 * w.workload.axes[0].second) << w.workload.uuid;
+  for (const char* unknown : {"z.shape[0] == m", "x.shape[2] == n", "x.shape[m] == n"}) {
+    d.constraints = {unknown};
+    EXPECT_NE(hidden_shapes(d, {listed(d, 64, 128)}, 8, coin).why_fewer.find(unknown),
+              std::string::npos);
+  }
+}
+
 TEST(HiddenShapes, SayWhyThereAreNone) {
   Definition d = definition();
   EXPECT_NE(hidden_shapes(d, {listed(d, 1, 1)}, 8, coin).why_fewer, "");

@@ -34,12 +34,13 @@ struct TensorSpec {
 struct InputRule {
   /// "any" (all input classes), "normal", "uniform", "l2_normalized" (last axis), "positive",
   /// "constant" (value), "indices" (0..limit-1), "positions" (0..limit-1, ascending),
-  /// "offsets" (0..limit, ascending from 0 to limit: where packed sequences begin)
+  /// "offsets" (0..limit, ascending from 0 to limit: where packed sequences begin),
+  /// "slots" (different ones of 0..limit-1, then -1 to the end of the row)
   std::string kind = "any";
-  double low = 0, high = 1;         ///< uniform / positive range
+  double low = 0, high = 1;         ///< uniform / positive range; slots: share of a row in use
   double scale = 1;                 ///< multiplies the drawn values
   std::optional<double> value;      ///< constant
-  std::string limit;                ///< expression over axes for indices/positions/offsets
+  std::string limit;                ///< expression over axes for indices/positions/offsets/slots
   std::vector<std::string> classes; ///< restrict to these input classes (empty = all that apply)
 };
 

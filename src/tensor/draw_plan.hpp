@@ -49,6 +49,8 @@ void draw_floats(const DrawPlan& plan, std::int64_t first, std::int64_t count,
                  std::span<std::byte> out);
 void draw_offsets(const DrawPlan& plan, std::int64_t first, std::int64_t count,
                   std::span<std::byte> out);
+void draw_slots(const DrawPlan& plan, std::int64_t first, std::int64_t count,
+                std::span<std::byte> out);
 void draw_integers(const DrawPlan& plan, std::int64_t first, std::int64_t count,
                    std::span<std::byte> out);
 

@@ -14,6 +14,8 @@
 //                        anywhere (mask_edges: at either end; uniform: with gaps)
 //         offsets        0 .. limit, never falling, the ends included: where packed sequences
 //                        begin (draw_offsets.cpp)
+//         slots          different places of 0 .. limit - 1, then -1 to the end of the row
+//                        (draw_slots.cpp)
 // An unknown kind draws as "any": definitions are checked before anything is drawn.
 #include "tensor/generate.hpp"
 
@@ -71,6 +73,8 @@ void draw_range(const DrawSpec& spec, InputClass cls, const Seed& seed, std::uin
   KW_ASSERT(first >= 0 && count >= 0 && first + count <= plan.elements);
   if (spec.kind == "offsets")
     return draw_offsets(plan, first, count, out);
+  if (spec.kind == "slots")
+    return draw_slots(plan, first, count, out);
   if (!is_float(spec.dtype) || spec.kind == "indices" || spec.kind == "positions")
     return draw_integers(plan, first, count, out);
   draw_floats(plan, first, count, out);

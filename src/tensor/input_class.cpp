@@ -39,6 +39,8 @@ std::vector<InputClass> all_input_classes() {
 std::vector<InputClass> applicable_classes(const DrawSpec& spec) {
   if (spec.kind == "constant" || spec.kind == "offsets")
     return {normal};
+  if (spec.kind == "slots")
+    return {normal, mask_edges};
   if (spec.kind == "positions")
     return {normal, uniform, mask_edges};
   if (spec.dtype == DType::boolean)

@@ -23,7 +23,8 @@ from crosscheck import bf16_bits, bf16_values, compile_source, draws_fault, poin
 AXES = {"gemm_f32_n128_k2048": {"N": 128, "K": 256, "M": 8}, "gemm_bf16_n4096_k4096": {"N": 128, "K": 256, "M": 8},
         "softmax_f32": {"rows": 6, "n": 517}, "topk_f32_k1": {"n": 517}, "topk_f32_k8": {"n": 517},
         "sample_top_p90_f32": {"n": 517},
-        "gdn_prefill_qk4_v8_d128_k_last": {"total_seq_len": 22, "num_seqs": 4, "len_cu_seqlens": 5}}
+        "gdn_prefill_qk4_v8_d128_k_last": {"total_seq_len": 22, "num_seqs": 4, "len_cu_seqlens": 5},
+        "dsa_sparse_attention_h16_ckv512_kpe64_topk2048_ps64": {"topk": 96, "num_pages": 5}}
 ROWS = 6  # every other variable axis
 
 
@@ -63,6 +64,13 @@ class Operator:
                 sequences = shape[0] - 1
                 total = self.axes[rule["limit"]]
                 drawn[name] = np.array([0, *(total * i // (sequences - 1) for i in range(sequences))], np.float64)
+            elif rule.get("kind") == "slots":  # a full row with the first slot, one without entries, one with one, some
+                limit = eval(rule["limit"], {}, self.axes)
+                used = [shape[1], 0, 1, *rng.integers(2, shape[1], shape[0])][:shape[0]]
+                drawn[name] = np.full(shape, -1.0)
+                for row, n in zip(drawn[name], used):
+                    row[:n] = rng.permutation(np.arange(1, limit))[:n]
+                drawn[name][0, 0] = 0
             elif rule.get("kind") == "indices":
                 drawn[name] = rng.integers(0, self.axes[rule["limit"]], shape).astype(np.float64)
             elif rule.get("kind") == "uniform":
@@ -304,6 +312,125 @@ def sample_kept(op, x, rng):
     return x, lambda y: {"token": np.full_like(y["token"], -1.0)} if fault else y
 
 
+def dsa_tokens(op, x, rng):
+    """Tokens in another order: so are the answers."""
+    order = rng.permutation(len(x["q_pe"]))
+    return {n: v[order] if n in ("q_nope", "q_pe", "sparse_indices") else v for n, v in x.items()}, \
+        lambda y: {n: v[order] for n, v in y.items()}
+
+
+def dsa_apart(op, x, rng):
+    fresh = op.inputs(rng)
+    other = {n: np.concatenate([x[n][:1], fresh[n][1:]]) for n in ("q_nope", "q_pe", "sparse_indices")}
+    return {**x, **other}, lambda y: {n: v[:1] for n, v in y.items()}
+
+
+def dsa_pages(op, x, rng):
+    """Pages stored elsewhere, and the slots renamed with them."""
+    pages, size = x["ckv_cache"].shape[:2]
+    to = np.roll(np.arange(pages), int(rng.integers(1, pages)))
+    moved = {n: x[n][np.argsort(to)] for n in ("ckv_cache", "kpe_cache")}
+    slots = x["sparse_indices"].astype(int)
+    return {**x, **moved, "sparse_indices": np.where(slots < 0, -1.0, to[slots // size] * size + slots % size)}, lambda y: y
+
+
+def dsa_order(*outputs):
+    """Entries of a row in another order."""
+    def relation(op, x, rng):
+        slots = x["sparse_indices"].copy()
+        for row in slots:
+            n = int((row >= 0).sum())
+            row[:n] = rng.permutation(row[:n])
+        return {**x, "sparse_indices": slots}, lambda y: {n: y[n] for n in outputs}
+    return relation
+
+
+def dsa_unchosen(op, x, rng):
+    """Entries that no row names do not matter."""
+    pages, size = x["ckv_cache"].shape[:2]
+    chosen = np.zeros(pages * size, bool)
+    chosen[x["sparse_indices"][x["sparse_indices"] >= 0].astype(int)] = True
+    assert not chosen.all()
+    fresh = op.inputs(rng)
+    kept = chosen.reshape(pages, size, 1)
+    return {**x, **{n: np.where(kept, x[n], fresh[n]) for n in ("ckv_cache", "kpe_cache")}}, lambda y: y
+
+
+def dsa_single(output):
+    """One entry: its value is the answer, its logit the lse."""
+    def relation(op, x, rng):
+        slots = np.full_like(x["sparse_indices"], -1)
+        slots[:, 0] = chosen = rng.permutation(x["ckv_cache"].shape[0] * x["ckv_cache"].shape[1])[:len(slots)]
+        v, p = (x[n].reshape(-1, x[n].shape[-1])[chosen] for n in ("ckv_cache", "kpe_cache"))
+        logit = x["sm_scale"] * (np.einsum("thd,td->th", x["q_nope"], v) + np.einsum("thd,td->th", x["q_pe"], p))
+        want = {"output": np.broadcast_to(v[:, None], x["q_nope"].shape), "lse": logit / np.log(2)}
+        return {**x, "sparse_indices": slots}, lambda y: {output: want[output]}
+    return relation
+
+
+def dsa_nothing(op, x, rng):
+    return {**x, "sparse_indices": np.full_like(x["sparse_indices"], -1)}, \
+        lambda y: {"output": np.zeros_like(y["output"]), "lse": np.full_like(y["lse"], -np.inf)}
+
+
+def dsa_scale(op, x, rng):
+    """The scale may as well stand in the queries."""
+    return {**x, "q_nope": 4 * x["q_nope"], "q_pe": 4 * x["q_pe"], "sm_scale": x["sm_scale"] / 4}, lambda y: y
+
+
+def dsa_merged(output):
+    """A row in two parts, put together by their lse in base 2."""
+    def relation(op, x, rng):
+        slots = x["sparse_indices"]
+        middle = (slots >= 0).sum(axis=1) // 2
+        place = np.arange(slots.shape[1])
+        first = np.where(place < middle[:, None], slots, -1)
+        last = np.where(place >= middle[:, None], slots, -1)
+        last = np.stack([np.roll(row, -n) for row, n in zip(last, middle)])
+        a, b = (op({**x, "sparse_indices": s}) for s in (first, last))
+        lse = np.logaddexp2(a["lse"], b["lse"])
+        base = np.where(np.isinf(lse), 0, lse)[..., None]
+        merged = a["output"] * 2 ** (a["lse"][..., None] - base) + b["output"] * 2 ** (b["lse"][..., None] - base)
+        want = {"output": merged, "lse": lse}
+        return x, lambda y: {output: want[output]}
+    return relation
+
+
+def dsa_indifferent(output):
+    """Without queries all entries count alike."""
+    def relation(op, x, rng):
+        keys = x["ckv_cache"].reshape(-1, x["ckv_cache"].shape[-1])
+        rows = [row[row >= 0].astype(int) for row in x["sparse_indices"]]
+        mean = np.stack([keys[row].mean(axis=0) if len(row) else 0 * keys[0] for row in rows])
+        with np.errstate(divide="ignore"):
+            count = np.log2([len(row) for row in rows])
+        want = {"output": np.broadcast_to(mean[:, None], x["q_nope"].shape),
+                "lse": np.broadcast_to(count[:, None], x["q_nope"].shape[:2])}
+        return {**x, "q_nope": 0 * x["q_nope"], "q_pe": 0 * x["q_pe"]}, lambda y: {output: want[output]}
+    return relation
+
+
+def dsa_no_rotary(op, x, rng):
+    """Without a rotated query the rotated keys do not matter."""
+    first = op({**x, "q_pe": 0 * x["q_pe"]})
+    return {**x, "q_pe": 0 * x["q_pe"], "kpe_cache": op.inputs(rng)["kpe_cache"]}, lambda y: first
+
+
+def dsa_moved(op, x, rng):
+    """Rotated keys stored among the latent ones as well: logits do not say where they came from."""
+    width = x["kpe_cache"].shape[-1]
+    keys = x["ckv_cache"].copy()
+    keys[..., :width] = x["kpe_cache"]
+    here, there = x["q_nope"].copy(), x["q_nope"].copy()
+    here[..., :width], there[..., :width] = 0, x["q_pe"]
+    first = op({**x, "ckv_cache": keys, "q_nope": here})
+    return {**x, "ckv_cache": keys, "q_nope": there, "q_pe": 0 * x["q_pe"]}, lambda y: first
+
+
+def dsa_negated(op, x, rng):
+    return {**x, "ckv_cache": -x["ckv_cache"], "q_nope": -x["q_nope"]}, lambda y: {**y, "output": -y["output"]}
+
+
 COMMON = [("rows in another order", permuted, 0), ("rows do not see each other", independent, 0)]
 GEMM = COMMON + [("A times 4", times({"A"}, {"C"}), 0), ("B negated", times({"B"}, {"C"}, -1.0), 0), ("B = I", gemm_identity, 0),
                  ("additive in A", gemm_linear, 0), ("rows of B in another order", gemm_columns, 0),
@@ -343,6 +470,14 @@ RELATIONS = {
                                        ("sequences alone", prefill_apart, 0), ("cut in two", prefill_resumed, 2.0**-8),
                                        ("an empty sequence", prefill_of_nothing, 0), ("nothing kept", gdn_without_memory, 1e-30),
                                        ("no key", gdn_zero_key, 0)],
+    "dsa_sparse_attention_h16_ckv512_kpe64_topk2048_ps64": [
+        ("tokens in another order", dsa_tokens, 0), ("tokens do not see each other", dsa_apart, 0), ("pages renamed", dsa_pages, 0),
+        ("entries in another order", dsa_order("output"), 2.0**-8), ("lse, entries in another order", dsa_order("lse"), 1e-6),
+        ("entries not chosen", dsa_unchosen, 0), ("one entry", dsa_single("output"), 0), ("lse of one entry", dsa_single("lse"), 1e-6),
+        ("no entries", dsa_nothing, 0), ("scale in the queries", dsa_scale, 0), ("merged parts", dsa_merged("output"), 2.0**-7),
+        ("lse of merged parts", dsa_merged("lse"), 1e-6), ("no queries", dsa_indifferent("output"), 2.0**-8),
+        ("lse without queries", dsa_indifferent("lse"), 1e-6), ("no rotated query", dsa_no_rotary, 0),
+        ("rotated keys among the latent", dsa_moved, 0), ("ckv and its queries negated", dsa_negated, 0)],
 }
 
 # Folder -> (source, what, by what, the relation that must see it).
@@ -368,6 +503,14 @@ MUTANTS = {
     "gdn_prefill_qk4_v8_d128_k_last": [("baseline.cpp", "cu_seqlens[s] == cu_seqlens[s + 1]", "false", "an empty sequence"),
                                        ("oracle.cpp", "if (begin < end)", "if (begin <= end)", "an empty sequence"),
                                        ("baseline.cpp", "t = cu_seqlens[s];", "t = cu_seqlens[s] - (s > 2);", "sequences alone")],
+    "dsa_sparse_attention_h16_ckv512_kpe64_topk2048_ps64": [
+        ("baseline.cpp", "(top + logf(total)) * log2_e", "top + logf(total)", "lse of merged parts"),
+        ("baseline.cpp", "if (slot < 0)", "if (slot <= 0)", "pages renamed"),
+        ("baseline.cpp", "slot % page_size", "(slot + 1) % page_size", "one entry"),
+        ("baseline.cpp", "entries > 0 ? sums[i] / total : 0", "sums[i] / total", "no entries"),
+        ("baseline.cpp", "sm_scale * (dot(query, value[j], C) + ", "(sm_scale * dot(query, value[j], C) + ", "scale in the queries"),
+        ("oracle.cpp", "(m + std::log(Z)) / log_2", "std::log(Z) / log_2", "lse of one entry"),
+        ("oracle.cpp", "    product<P>(rotary, x.p, dot, size);\n", "", "rotated keys among the latent")],
 }
 
 
@@ -382,8 +525,10 @@ def broken(op, relations):
         second = op(changed)
         for output, want in expect(first).items():
             got = second[output][:len(want)]
-            largest = np.abs(want).max()
-            off = np.abs(got - want).max() / (largest if largest > 0 else 1)
+            largest = np.abs(want[np.isfinite(want)]).max(initial=0)
+            with np.errstate(invalid="ignore"):  # an infinity is right as itself only
+                apart = np.where(got == want, 0, np.abs(got - want))
+            off = apart.max() / (largest if largest > 0 else 1)
             if not off <= tolerance:
                 failed[name] = f"`{output}` off by {off:.3g} of the largest answer"
     return failed
