@@ -29,9 +29,9 @@ const std::vector<std::string> tolerance_keys{"eta",       "eta_one_signed_sqrt_
                                               "values",    "samples",
                                               "top_p",     "seed",
                                               "selects"};
-const std::vector<std::string> kinds{"any",      "normal",   "uniform",     "l2_normalized",
-                                     "positive", "constant", "indices",     "positions",
-                                     "offsets",  "lengths",  "block_table", "fp8_pages"};
+const std::vector<std::string> kinds{
+    "any",       "normal",  "uniform", "l2_normalized", "positive",    "constant", "indices",
+    "positions", "offsets", "slots",   "lengths",       "block_table", "fp8_pages"};
 
 class ExtDecoder {
  public:
@@ -238,17 +238,22 @@ class ExtDecoder {
     if (std::ranges::find(kinds, rule.kind) == kinds.end())
       r.error("kind", fmt::format("unknown kind of input `{}`", rule.kind),
               fmt::format("known: {}", fmt::join(kinds, " ")));
+    const bool packs = rule.kind == "offsets" || rule.kind == "slots";
     const bool paged = rule.kind == "lengths" || rule.kind == "block_table";
-    const bool counts =
-        rule.kind == "indices" || rule.kind == "positions" || rule.kind == "offsets" || paged;
+    const bool counts = rule.kind == "indices" || rule.kind == "positions" || packs || paged;
     if (counts && rule.limit.empty())
       r.error({}, fmt::format("`{}` needs a `limit`", rule.kind),
               "give the number of valid values (offsets: the last one) as an expression over axes");
-    if (t != nullptr && rule.kind == "offsets" &&
+    if (t != nullptr && packs &&
         (t->is_scalar() || t->shape->empty() ||
          (t->dtype != DType::int32 && t->dtype != DType::int64)))
-      r.error("kind", fmt::format("`{}` cannot hold offsets", name),
-              "declare it as int32 or int64, with one element more than there are sequences");
+      r.error("kind", fmt::format("`{}` cannot hold {}", name, rule.kind),
+              rule.kind == "slots" ? "declare it as int32 or int64, with at least one axis"
+                                   : "declare it as int32 or int64, with one element more than "
+                                     "there are sequences");
+    if (rule.kind == "slots" && !(0 <= rule.low && rule.low <= rule.high && rule.high <= 1))
+      r.error({}, fmt::format("`low` {} and `high` {} are no shares of a row", rule.low, rule.high),
+              "0 <= low <= high <= 1; leave both out for rows of any length");
     if (rule.kind == "lengths" && rule.page.empty())
       r.error({}, "`lengths` needs a `page`",
               "give the tokens of a page as an expression over axes");

@@ -143,6 +143,8 @@ TEST(DefinitionExt, IsValidated) {
   EXPECT_THAT(issues_with("\"limit\": \"rows\"", "\"limit\": \"rows\", \"classes\": [\"sprase\"]"),
               HasSubstr("did you mean `sparse`?"));
   EXPECT_THAT(issues_with("\"indices\"", "\"offsets\""), HasSubstr("cannot hold offsets"));
+  EXPECT_THAT(issues_with("\"indices\"", "\"slots\""), HasSubstr("cannot hold slots"));
+  EXPECT_THAT(issues_with("\"indices\"", "\"slots\", \"low\": 2"), HasSubstr("no shares of a row"));
   EXPECT_THAT(issues_with("\"s\": {\"kind\"", "\"t\": {\"kind\""),
               HasSubstr("`t` is no input of `d`"));
   EXPECT_THAT(issues_with("\"y\": {\"eta\"", "\"x\": {\"eta\""),

@@ -35,10 +35,11 @@ struct InputRule {
   /// "any" (all input classes), "normal", "uniform", "l2_normalized" (last axis), "positive",
   /// "constant" (value), "indices" (0..limit-1), "positions" (0..limit-1, ascending),
   /// "offsets" (0..limit, ascending from 0 to limit: where packed sequences begin),
+  /// "slots" (different ones of 0..limit-1, then -1 to the end of the row),
   /// "lengths" (0..limit tokens of a sequence), "block_table" (pages of 0..limit-1 that the
   /// sequences of `lengths` lie in), "fp8_pages" (a cache of float8 vectors with a scale each)
   std::string kind = "any";
-  double low = 0, high = 1;         ///< uniform / positive range
+  double low = 0, high = 1;         ///< uniform / positive range; slots: share of a row in use
   double scale = 1;                 ///< multiplies the drawn values
   std::optional<double> value;      ///< constant
   std::string limit;                ///< expression over axes for all that count

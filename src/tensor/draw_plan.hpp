@@ -50,6 +50,8 @@ void draw_floats(const DrawPlan& plan, std::int64_t first, std::int64_t count,
                  std::span<std::byte> out);
 void draw_offsets(const DrawPlan& plan, std::int64_t first, std::int64_t count,
                   std::span<std::byte> out);
+void draw_slots(const DrawPlan& plan, std::int64_t first, std::int64_t count,
+                std::span<std::byte> out);
 void draw_lengths(const DrawPlan& plan, std::int64_t first, std::int64_t count,
                   std::span<std::byte> out);
 void draw_block_table(const DrawPlan& plan, std::int64_t first, std::int64_t count,

@@ -14,6 +14,8 @@
 //                        anywhere (mask_edges: at either end; uniform: with gaps)
 //         offsets        0 .. limit, never falling, the ends included: where packed sequences
 //                        begin (draw_offsets.cpp)
+//         slots          different places of 0 .. limit - 1, then -1 to the end of the row
+//                        (draw_slots.cpp)
 //         lengths        0 .. limit, about what a kernel may stumble over (draw_lengths.cpp)
 //         block_table    different pages of 0 .. limit - 1, as many as a sequence has, then pages
 //                        that are not its own or -1 (draw_lengths.cpp)
@@ -77,6 +79,8 @@ void draw_range(const DrawSpec& spec, InputClass cls, const Seed& seed, std::uin
   KW_ASSERT(first >= 0 && count >= 0 && first + count <= plan.elements);
   if (spec.kind == "offsets")
     return draw_offsets(plan, first, count, out);
+  if (spec.kind == "slots")
+    return draw_slots(plan, first, count, out);
   if (spec.kind == "lengths")
     return draw_lengths(plan, first, count, out);
   if (spec.kind == "block_table")
