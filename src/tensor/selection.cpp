@@ -210,13 +210,13 @@ std::string_view name(SelectionFault f) {
   case SelectionFault::unreachable:
     return "unreachable";
   case SelectionFault::repeated:
-    return "repeated";
+    return "taken twice";
   case SelectionFault::missing:
     return "missing";
   case SelectionFault::padding:
     return "padding";
   case SelectionFault::not_greatest:
-    return "not the greatest";
+    return "not among the greatest";
   }
   return "";
 }

@@ -32,7 +32,7 @@ struct SelectionData {
 };
 
 enum class SelectionFault { none, unreachable, repeated, missing, padding, not_greatest };
-/// "", "unreachable", "repeated", "missing", "padding", "not the greatest".
+/// "", "unreachable", "taken twice", "missing", "padding", "not among the greatest".
 [[nodiscard]] std::string_view name(SelectionFault f);
 
 struct SelectionResult {

@@ -73,7 +73,7 @@ TEST(Selection, FaultsHaveNamesAndWords) {
   EXPECT_THAT(r.words, HasSubstr("73 left out (4"));
   EXPECT_EQ(r.first_bad, 0U);
   EXPECT_EQ(r.want, 73);
-  EXPECT_EQ(name(r.fault), "not the greatest");
+  EXPECT_EQ(name(r.fault), "not among the greatest");
 }
 
 /// Nothing is scored where everything is taken: neither scores nor their order matter.
