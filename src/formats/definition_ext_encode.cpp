@@ -45,6 +45,9 @@ Json from_record(const KernwrightExt& e) {
     if (rule.value)
       r["value"] = *rule.value;
     put(r, "limit", rule.limit);
+    put(r, "page", rule.page);
+    put(r, "edges", rule.edges);
+    put(r, "lengths", rule.lengths);
     put(r, "classes", rule.classes);
   }
   for (const auto& [name, p] : e.tolerance) {
@@ -63,6 +66,7 @@ Json from_record(const KernwrightExt& e) {
     if (p.top_p != 1)
       t["top_p"] = p.top_p;
     put(t, "seed", p.seed);
+    put(t, "selects", p.selects);
   }
   put(j, "templates", e.templates);
   return j;

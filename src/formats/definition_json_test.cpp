@@ -232,6 +232,78 @@ TEST(DefinitionExt, RankingsThatMeanNothing) {
   EXPECT_THAT(issues_of(ranking_text(R"("exact": true)")), HasSubstr("no output ranks `x`"));
 }
 
+/// `y` has the ids of the best tokens of sequences in pages.
+std::string selecting_text(const std::string& policy,
+                           const std::string& table = R"("lengths": "n")",
+                           const std::string& lengths = R"("page": "tokens", "edges": ["k"])",
+                           const std::string& y = "int32", const std::string& cache = "int8") {
+  return R"({"name": "d", "op_type": "indexer",
+  "axes": {"rows": {"type": "var"}, "width": {"type": "var"}, "pages": {"type": "var"},
+           "tokens": {"value": 16}, "bytes": {"value": 36}, "k": {"value": 8}},
+  "inputs": {"c": {"shape": ["pages", "tokens", "bytes"], "dtype": ")" +
+         cache + R"("}, "n": {"shape": ["rows"], "dtype": "int32"},
+             "t": {"shape": ["rows", "width"], "dtype": "int32"}},
+  "outputs": {"y": {"shape": ["rows", "k"], "dtype": ")" +
+         y + R"("}},
+  "reference": "def run(c, n, t):\n    return t\n",
+  "x_kernwright": {"oracle": {"source": "oracle.cpp", "entry": "oracle"},
+    "inputs": {"c": {"kind": "fp8_pages", "classes": ["normal", "near_ties"]},
+               "n": {"kind": "lengths", "limit": "width * tokens", )" +
+         lengths + R"(}, "t": {"kind": "block_table", "limit": "pages", )" + table +
+         R"(}}, "tolerance": {"y": {)" + policy + R"(}}}})";
+}
+
+TEST(DefinitionExt, SelectionsAreReadAndWritten) {
+  const std::string good = R"("selects": "width * tokens", "eta": 4)";
+  Issues issues;
+  auto d = decode_definition(
+      selecting_text(good, R"("lengths": "n")", R"("page": "tokens", "edges": ["k", "k + 1"])"),
+      "d.json", issues);
+  ASSERT_TRUE(d) << listing(issues);
+  EXPECT_TRUE(issues.empty()) << listing(issues);
+  d->ext_json.clear(); // written from the record
+  const auto again =
+      decode_definition(encode_definition(*d, SourceForm::by_name), "d.json", issues);
+  ASSERT_TRUE(again) << listing(issues);
+  EXPECT_EQ(again->ext.tolerance.at("y").selects, "width * tokens");
+  EXPECT_EQ(again->ext.tolerance.at("y").eta, 4);
+  const InputRule& n = again->ext.inputs.at("n");
+  EXPECT_EQ(n.page, "tokens");
+  EXPECT_THAT(n.edges, testing::ElementsAre("k", "k + 1"));
+  EXPECT_EQ(again->ext.inputs.at("t").lengths, "n");
+}
+
+TEST(DefinitionExt, SelectionsThatMeanNothing) {
+  const std::string n = R"("lengths": "n")", good = R"("selects": "width * tokens", "eta": 4)",
+                    page = R"("page": "tokens")";
+  EXPECT_THAT(issues_of(selecting_text(R"("selects": "width")")), HasSubstr("needs `eta`"));
+  EXPECT_THAT(issues_of(selecting_text(R"("selects": "with", "eta": 4)")),
+              HasSubstr("did you mean `width`?"));
+  EXPECT_THAT(issues_of(selecting_text(good + R"(, "exact": true)")),
+              HasSubstr("leaves no room for exact"));
+  EXPECT_THAT(issues_of(selecting_text(good, n, page, "float32")), HasSubstr("cannot hold ids"));
+  EXPECT_THAT(issues_of(selecting_text(good, n, page, "int32", "float32")),
+              HasSubstr("`c` cannot hold pages of float8"));
+  EXPECT_THAT(issues_of(selecting_text(good, n, R"("edges": [])")),
+              HasSubstr("`lengths` needs a `page`"));
+  EXPECT_THAT(issues_of(selecting_text(good, n, R"("page": "tokens", "edges": ["kk"])")),
+              HasSubstr("uses `kk`, which is no axis"));
+  EXPECT_THAT(issues_of(selecting_text(good, R"("classes": [])", page)),
+              HasSubstr("`block_table` needs `lengths`"));
+  EXPECT_THAT(issues_of(selecting_text(good, R"("lengths": "m")", page)),
+              HasSubstr("`m` is no input"));
+  EXPECT_THAT(issues_of(selecting_text(good, R"("lengths": "c")", page)),
+              HasSubstr("`c` is not of kind lengths"));
+  std::string python = selecting_text(good, n, page);
+  const std::string oracle = R"("oracle": {"source": "oracle.cpp", "entry": "oracle"},)";
+  python.erase(python.find(oracle), oracle.size());
+  EXPECT_THAT(issues_of(python), HasSubstr("needs an oracle in C++"));
+  std::string rows = selecting_text(good, n, page);
+  const std::string of = R"("n": {"shape": ["rows"])";
+  rows.replace(rows.find(of), of.size(), R"("n": {"shape": ["pages"])");
+  EXPECT_THAT(issues_of(rows), HasSubstr("must have a row for every sequence of `n`"));
+}
+
 std::string sampling_text(const std::string& policy, const std::string& token = "int32",
                           const std::string& seed = R"([], "dtype": "int64")",
                           const std::string& shape = R"("rows")") {

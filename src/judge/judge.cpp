@@ -36,9 +36,10 @@ Capacities capacities(const std::vector<BoundWorkload>& workloads, const Oracle&
     most.oracle = std::max(most.oracle, arena_bytes(reference));
     if (!can_sample || w.flops <= full_oracle_flops) {
       reference.clear();
-      for (const BoundOutput& output : w.outputs)
-        for (int i = 0; i < (oracle.magnitudes ? 2 : 1); ++i)
-          reference.push_back(static_cast<std::size_t>(output.elements) * sizeof(double));
+      for (const BoundOutput& output : w.outputs) {
+        const std::vector<std::size_t> of = oracle_bytes(output, oracle.magnitudes);
+        reference.insert(reference.end(), of.begin(), of.end());
+      }
       most.oracle = std::max(most.oracle, arena_bytes(reference));
     }
     most.inputs = std::max(most.inputs, arena_bytes(in));

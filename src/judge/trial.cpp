@@ -2,6 +2,7 @@
 #include "judge/trial.hpp"
 
 #include "judge/mismatch.hpp"
+#include "judge/selected.hpp"
 #include "os/parallel.hpp"
 
 #include <algorithm>
@@ -266,27 +267,31 @@ Result<Expected> TrialRunner::expect(bool timed) {
   std::vector<Argument> passed;
   std::vector<std::size_t> output_bytes;
   for (const Argument& a : arguments()) {
-    passed.push_back(a);
-    if (a.kind != Argument::Kind::output)
+    if (a.kind != Argument::Kind::output) {
+      passed.push_back(a);
       continue;
-    const std::size_t bytes =
-        static_cast<std::size_t>(workload_->outputs[a.index].elements) * sizeof(double);
-    passed.back().index = output_bytes.size();
-    output_bytes.push_back(bytes);
-    if (oracle_.magnitudes) {
+    }
+    for (const std::size_t bytes : oracle_bytes(workload_->outputs[a.index], oracle_.magnitudes)) {
       passed.push_back({.kind = Argument::Kind::output, .index = output_bytes.size()});
       output_bytes.push_back(bytes);
     }
   }
   KW_TRY(const CallReport report, call_oracle(0, std::move(passed), std::move(output_bytes)));
   Expected expected;
-  const std::size_t stride = oracle_.magnitudes ? 2 : 1;
-  for (std::size_t i = 0; i < workload_->outputs.size(); ++i) {
-    Expected::Tensor tensor;
-    tensor.y = as_doubles(report.outputs[i * stride]);
+  std::size_t at = 0;
+  for (const BoundOutput& output : workload_->outputs) {
+    Expected::Tensor& tensor = expected.outputs.emplace_back();
+    if (output.selection) {
+      tensor.ids = as_doubles(report.outputs[at++]);
+      tensor.scores = as_doubles(report.outputs[at++]);
+      tensor.magnitude = as_doubles(report.outputs[at++]);
+      tensor.chosen = chosen_of(output, tensor);
+      tensor.y = *tensor.chosen;
+      continue;
+    }
+    tensor.y = as_doubles(report.outputs[at++]);
     if (oracle_.magnitudes)
-      tensor.magnitude = as_doubles(report.outputs[i * stride + 1]);
-    expected.outputs.push_back(tensor);
+      tensor.magnitude = as_doubles(report.outputs[at++]);
   }
   return expected;
 }
@@ -443,7 +448,8 @@ TrialResult TrialRunner::check(const CallReport& report, const Expected& expecte
   // against the oracle as well, below.
   for (std::size_t i = 0; i < workload_->outputs.size(); ++i)
     if ((workload_->outputs[i].ranking && !check_ranked(i, report, expected, result)) ||
-        (workload_->outputs[i].sampling && !check_sampling(i, report, result)))
+        (workload_->outputs[i].sampling && !check_sampling(i, report, result)) ||
+        (workload_->outputs[i].selection && !check_selected(i, report, expected, slack, result)))
       return result;
   for (std::size_t i = 0; i < workload_->outputs.size(); ++i) {
     const BoundOutput& output = workload_->outputs[i];

@@ -14,6 +14,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -40,7 +41,7 @@ struct TrialResult {
   double cpu_ns = 0,
          accounted_ns = 0; ///< CPU time until frozen, and the wall time it was counted over
   double max_eta = 0, max_abs = 0, max_rel = 0;
-  std::optional<RankingEvidence> ranking; ///< of outputs that rank an input
+  std::optional<RankingEvidence> ranking; ///< of outputs that rank an input, or select
   std::vector<Draw> draws;                ///< of outputs that are drawn from one
   double strain = 0;          ///< largest error as a share of what was allowed; 0 for exact outputs
   bool worth_recheck = false; ///< the arm died: it must be spawned anew
@@ -51,10 +52,18 @@ struct TrialResult {
 struct Expected {
   struct Tensor {
     std::span<const double> y, magnitude;
+    /// Outputs that select: of the candidates [rows, n], as are the magnitudes then. `y` is one
+    /// right answer, `chosen` owns it.
+    std::span<const double> ids, scores;
+    std::shared_ptr<const std::vector<double>> chosen;
   };
   std::vector<Tensor> outputs;
   std::optional<SampledExpectation> sampled; ///< instead of every element, for huge products
 };
+
+/// Bytes of the arrays that the oracle fills for an output: y; y and S; of an output that selects
+/// ids, scores and S of the candidates.
+[[nodiscard]] std::vector<std::size_t> oracle_bytes(const BoundOutput& output, bool magnitudes);
 
 /// Input classes that the trials of a workload rotate over.
 [[nodiscard]] std::vector<InputClass> classes_of(const BoundWorkload& workload);
@@ -107,6 +116,9 @@ class TrialRunner {
   /// An output that ranks an input; false: it is wrong, and `result` says how.
   bool check_ranked(std::size_t output, const CallReport& report, const Expected& expected,
                     TrialResult& result) const;
+  /// The same for an output that selects among candidates.
+  bool check_selected(std::size_t output, const CallReport& report, const Expected& expected,
+                      double slack, TrialResult& result) const;
   /// The same for an output that is drawn from an input.
   bool check_sampling(std::size_t output, const CallReport& report, TrialResult& result) const;
   Result<Expected> expect_sampled();

@@ -99,11 +99,12 @@ struct SanitizedRun {
   double build_ms = 0, run_ms = 0;
 };
 
-/// How hard the rows of a ranked input were that a candidate got right.
+/// How hard the rows of a ranked input were that a candidate got right. Of outputs that select:
+/// rows with more candidates than places; tied where errors of the scores leave more than one set.
 struct RankingEvidence {
   std::uint64_t rows = 0;
   std::uint64_t tied = 0;      ///< the k-th element equals the next: several answers are right
-  std::uint64_t reordered = 0; ///< answered in another right order than the oracle's
+  std::uint64_t reordered = 0; ///< answered in another right way than the oracle's
   double least_margin = 0; ///< of the rows not tied: from the k-th to the next, in ulps; 0: none
 };
 

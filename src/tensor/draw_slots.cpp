@@ -15,10 +15,10 @@
 // entry follows from row and column alone, and no two of a row meet.
 #include "tensor/convert.hpp"
 #include "tensor/draw_plan.hpp"
+#include "tensor/permutation.hpp"
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <cmath>
 #include <vector>
 
@@ -31,43 +31,6 @@ constexpr std::int64_t largest_limit = std::int64_t{1}
 std::int64_t below(std::uint32_t word, std::int64_t n) {
   return static_cast<std::int64_t>((static_cast<unsigned __int128>(n) * word) >> 32);
 }
-
-class Permutation {
- public:
-  Permutation(std::int64_t size, const RandomWords& a, const RandomWords& b)
-      : size_(static_cast<std::uint64_t>(size)),
-        half_((std::max<std::uint32_t>(
-                   static_cast<std::uint32_t>(std::bit_width(size_ - (size_ > 0 ? 1 : 0))), 2) +
-               1) /
-              2),
-        mask_((std::uint32_t{1} << half_) - 1), keys_{a[0], a[1], a[2], a[3], b[0], b[1]} {}
-
-  [[nodiscard]] std::int64_t operator()(std::int64_t place) const {
-    auto x = static_cast<std::uint64_t>(place);
-    do
-      x = once(x);
-    while (x >= size_);
-    return static_cast<std::int64_t>(x);
-  }
-
- private:
-  [[nodiscard]] std::uint64_t once(std::uint64_t x) const {
-    auto left = static_cast<std::uint32_t>(x >> half_),
-         right = static_cast<std::uint32_t>(x) & mask_;
-    for (const std::uint32_t key : keys_) {
-      std::uint32_t f = (right ^ key) * 0x9e3779b1u;
-      f = (f ^ (f >> 15)) * 0x85ebca77u;
-      f ^= f >> 13;
-      left ^= f & mask_;
-      std::swap(left, right);
-    }
-    return static_cast<std::uint64_t>(left) << half_ | right;
-  }
-
-  std::uint64_t size_;
-  std::uint32_t half_, mask_;
-  std::array<std::uint32_t, 6> keys_;
-};
 
 std::int64_t entries(const DrawSpec& spec, InputClass cls, std::int64_t most,
                      const RandomWords& words) {

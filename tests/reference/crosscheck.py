@@ -8,7 +8,7 @@ The Python reference is run on fp64 copies of the inputs, so that it and the ora
 fp64 precision; the baseline must stay within the Definition's own tolerance. Also checks that the
 oracle's `block` and `project` entries agree with the whole. Without PyTorch the first comparison is
 skipped, visibly, and the exit status is 77. Outputs that rank an input are held against its rows,
-on tied rows as well.
+on tied rows as well, outputs that select against the oracle's scores.
 
     crosscheck.py [--operators DIR] [--compiler g++-12] [--only NAME] [--strict]
 """
@@ -23,6 +23,7 @@ import tempfile
 
 import numpy as np
 
+import pages
 import slots
 
 try:
@@ -43,6 +44,37 @@ def bf16_bits(x):
 
 def bf16_values(bits):
     return (bits.astype(np.uint32) << 16).view(np.float32)
+
+
+def e4m3_values(codes):
+    """float8_e4m3fn codes (uint8) as float64."""
+    return np.array([*pages.VALUES, np.nan, *(-v for v in pages.VALUES), np.nan])[codes]
+
+
+def e4m3_codes(x):
+    """Nearest codes, ties to even; larger magnitudes give the largest number."""
+    values = np.array(pages.VALUES)
+    low = np.clip(np.searchsorted(values, np.abs(x), side="right") - 1, 0, len(values) - 2)
+    over = np.abs(x) - (values[low] + values[low + 1]) / 2
+    return (low + ((over > 0) | ((over == 0) & (low % 2 == 1))) + 128 * np.signbit(x)).astype(np.uint8)
+
+
+def paged(rng, rule, shape, axes, lengths):
+    """Sequences in a paged cache, as the judge draws them; `lengths` are those that a block table serves."""
+    def value(expression):
+        return int(eval(expression, {}, axes))
+
+    stream = pages.Stream(bytes(rng.integers(0, 256, 16, np.uint8)), 0, 0)
+    if rule["kind"] == "fp8_pages":
+        return pages.fp8_pages(stream, "normal", shape)
+    if rule["kind"] == "lengths":  # one empty, one that is not
+        for trial in range(1000):
+            x = pages.lengths(pages.Stream(stream.at(pages.ROWS, 0)[0].to_bytes(16, "little"), trial, 0), True, shape[0],
+                              value(rule["limit"]), value(rule["page"]), [value(e) for e in rule["edges"]])
+            if x.min() == 0 and (x > max([value(e) for e in rule["edges"]])).sum() > 1:
+                return x
+        raise AssertionError("no such lengths")
+    return pages.block_table(stream, lengths, shape[1], value(rule["limit"]), value("page_size"))
 
 
 def draw(rng, rule, shape, axes, integers=False):
@@ -76,17 +108,24 @@ def draw(rng, rule, shape, axes, integers=False):
 def inputs_of(definition, axes, workload, rng):
     """Per input: (storage array or Python scalar, fp64 values)."""
     rules = definition["x_kernwright"]["inputs"]
-    drawn = []
+    drawn, by_name = [], {}
     for name, spec in definition["inputs"].items():
         if spec["shape"] is None:
             value = workload["inputs"][name]["value"]
             drawn.append((float(np.float32(value)), float(np.float32(value))))
             continue
         shape = [axes[a] for a in spec["shape"]]
-        x = draw(rng, rules.get(name, {}), shape, axes, spec["dtype"].startswith("int"))
+        rule = rules.get(name, {})
+        if rule.get("kind") in ("lengths", "block_table", "fp8_pages"):
+            x = by_name[name] = paged(rng, rule, shape, axes, by_name.get(rule.get("lengths")))
+        else:
+            x = draw(rng, rule, shape, axes, spec["dtype"].startswith("int"))
         if spec["dtype"] == "bfloat16":
             stored = bf16_bits(x)
             drawn.append((stored, bf16_values(stored).astype(np.float64)))
+        elif spec["dtype"] == "float8_e4m3fn":
+            stored = e4m3_codes(x)
+            drawn.append((stored, e4m3_values(stored)))
         elif spec["dtype"] == "float32":
             stored = np.ascontiguousarray(x, dtype=np.float32)
             drawn.append((stored, stored.astype(np.float64)))
@@ -139,6 +178,8 @@ def reference_runs_as_written(path, definition, drawn):
             tensors.append(stored)
         elif spec["dtype"] == "bfloat16":
             tensors.append(torch.from_numpy(values).to(torch.bfloat16))
+        elif spec["dtype"] == "float8_e4m3fn":  # older versions of torch have no such type
+            tensors.append(torch.from_numpy(values).to(torch.float32))
         else:
             tensors.append(torch.from_numpy(stored))
     result = module["run"](*tensors)
@@ -157,6 +198,23 @@ def places_fault(x, places, values):
     if not np.array_equal(np.take_along_axis(x, places, 1), values):
         return "other value"
     return "" if np.array_equal(-np.sort(-x, axis=1)[:, :k], values) else "not the greatest"
+
+
+def selection_fault(candidates, scores, magnitudes, chosen, eta):
+    """Why `chosen` [rows, k] are not the greatest of candidates [rows, n] (-1: none) by scores that may be off by
+    eta 2^-24 magnitudes, then -1; "" if they are."""
+    for row, (ids, s, e, got) in enumerate(zip(candidates, scores, eta * 2.0**-24 * magnitudes, chosen.astype(np.int64))):
+        present = ids >= 0
+        m = min(len(got), int(present.sum()))
+        if (got[m:] != -1).any():
+            return f"row {row}: not padded with -1"
+        taken = np.isin(ids, got[:m]) & present
+        if taken.sum() != m:
+            return f"row {row}: {m - taken.sum()} unreachable or repeated"
+        left_out = present & ~taken
+        if left_out.any() and (s - e)[left_out].max() > (s + e)[taken].min():
+            return f"row {row}: not the greatest"
+    return ""
 
 
 def draws_fault(logits, places, top_p):
@@ -196,6 +254,8 @@ def check(definition, workload, folder, compiler, scratch, failures):
         variable.update(total_seq_len=75, num_seqs=4, len_cu_seqlens=5)
     if definition["name"].startswith("dsa_sparse"):  # more slots than a row has room for
         variable.update(num_pages=40)
+    if definition["name"].startswith("dsa_topk_indexer"):  # more tokens than are selected
+        variable.update(max_num_pages=35, num_pages=41)
     constant = {n: a["value"] for n, a in definition["axes"].items() if a.get("type") == "const"}
     axes = {**constant, **variable}
     drawn = inputs_of(definition, axes, workload, np.random.default_rng(7))
@@ -204,15 +264,20 @@ def check(definition, workload, folder, compiler, scratch, failures):
     lines = []
     ranked = {n: t for n, t in ext["tolerance"].items() if "ranks" in t}
     sampled = {n: t for n, t in ext["tolerance"].items() if "samples" in t}
+    selecting = {n: t for n, t in ext["tolerance"].items() if "selects" in t}
+    candidates = {}  # output -> ids, scores and magnitudes from the oracle
     if ranked and workload.get("tied"):
         inputs = list(definition["inputs"])
         for name in {t["ranks"] for t in ranked.values()}:
             stored, _ = drawn[inputs.index(name)]
             drawn[inputs.index(name)] = (tied(stored), tied(stored).astype(np.float64))
 
-    def against_inputs(whose, outputs):
-        """Outputs of one implementation that have several right answers."""
+    def against_inputs(whose, outputs, exact=False):
+        """Outputs of one implementation that have several right answers; `exact`: it rounds to fp64 only."""
         by_name = dict(zip(definition["outputs"], outputs))
+        for name, policy in selecting.items():
+            fault = selection_fault(*candidates[name], by_name[name], policy["eta"] * (2.0**-29 if exact else 1))
+            verdict(f"{whose} selects: {name}", not fault, fault)
         for name, policy in ranked.items():
             x = dict(zip(definition["inputs"], (values for _, values in drawn)))[policy["ranks"]]
             fault = places_fault(x, by_name[name], by_name[policy["values"]])
@@ -230,18 +295,31 @@ def check(definition, workload, folder, compiler, scratch, failures):
     oracle = compile_source(compiler, folder / ext["oracle"]["source"], constant, scratch / "oracle.so")
     y = [np.full(s, np.nan) for s in shapes]
     size = [np.full(s, np.nan) for s in shapes]
-    pairs = [pointer(p) for both in zip(y, size) for p in both]
-    getattr(oracle, ext["oracle"]["entry"])(*arguments(drawn), *pairs, *tail)
-    against_inputs("oracle", y)
+    arrays = []
+    for name, both in zip(definition["outputs"], zip(y, size)):
+        if name in selecting:
+            n = int(eval(selecting[name]["selects"], {}, axes))
+            candidates[name] = [np.full((both[0].shape[0], n), np.nan) for _ in range(3)]
+        arrays += candidates.get(name, both)
+    code = getattr(oracle, ext["oracle"]["entry"])(*arguments(drawn), *[pointer(a) for a in arrays], *tail)
+    verdict("oracle returns 0", code == 0, "")
+    for i, name in enumerate(definition["outputs"]):
+        if name in selecting:
+            ids, scores, s = candidates[name]
+            y[i], size[i] = scores, s
+            contested = int(((ids >= 0).sum(axis=1) > shapes[i][1]).sum())
+            verdict(f"rows with a choice: {name}", contested > 1, str(contested))
+    if not selecting:
+        against_inputs("oracle", y)
     # -inf is an answer too: the logarithm of an empty sum.
     verdict("oracle finite, S > 0", all((np.isfinite(a) | np.isneginf(a)).all() and (s > 0).all() for a, s in zip(y, size)), "")
 
     if torch is not None:
         path = folder / ext["reference_file"]
         references = reference_outputs(path, drawn)
-        against_inputs("reference", references)
+        against_inputs("reference", references, exact=True)
         for name, want, got, s in zip(definition["outputs"], references, y, size):
-            if name in ranked or name in sampled:
+            if name in ranked or name in sampled or name in selecting:
                 continue
             # fp64 rounding, in the oracle's own magnitudes
             error = float((apart(want, got) / (2.0**-53 * (finite(got) + s))).max())
@@ -257,7 +335,7 @@ def check(definition, workload, folder, compiler, scratch, failures):
     code = getattr(baseline, ext["baseline"]["entry"])(*arguments(drawn), *[pointer(o) for o in out], *tail)
     against_inputs("baseline", out)
     for name, dtype, got, want, s in zip(definition["outputs"], dtypes, out, y, size):
-        if name in ranked or name in sampled:
+        if name in ranked or name in sampled or name in selecting:
             continue
         if ext["tolerance"][name].get("exact"):
             verdict(f"baseline exact: {name}", code == 0 and np.array_equal(got, want), "")

@@ -17,15 +17,41 @@ import tempfile
 
 import numpy as np
 
-from crosscheck import bf16_bits, bf16_values, compile_source, draws_fault, pointer
+from crosscheck import bf16_bits, bf16_values, compile_source, draws_fault, e4m3_codes, e4m3_values, pointer
 
 # Sizes that keep this short; everything else is the Definition's.
 AXES = {"gemm_f32_n128_k2048": {"N": 128, "K": 256, "M": 8}, "gemm_bf16_n4096_k4096": {"N": 128, "K": 256, "M": 8},
         "softmax_f32": {"rows": 6, "n": 517}, "topk_f32_k1": {"n": 517}, "topk_f32_k8": {"n": 517},
         "sample_top_p90_f32": {"n": 517},
         "gdn_prefill_qk4_v8_d128_k_last": {"total_seq_len": 22, "num_seqs": 4, "len_cu_seqlens": 5},
-        "dsa_sparse_attention_h16_ckv512_kpe64_topk2048_ps64": {"topk": 96, "num_pages": 5}}
+        "dsa_sparse_attention_h16_ckv512_kpe64_topk2048_ps64": {"topk": 96, "num_pages": 5},
+        "dsa_topk_indexer_fp8_h64_d128_topk2048_ps64": {"topk": 300, "max_num_pages": 7, "num_pages": 23}}
 ROWS = 6  # every other variable axis
+
+
+# dtype -> (to what is stored, back to float64)
+CODED = {"bfloat16": (bf16_bits, lambda v: bf16_values(v).astype(np.float64)), "float8_e4m3fn": (e4m3_codes, e4m3_values)}
+
+
+def vectors(cache):
+    """The parts of packed pages [pages, tokens, 1, dim + 4] of bytes: values [pages, tokens, dim], scales [pages, tokens]."""
+    pages, tokens, _, width = cache.shape
+    flat = cache.astype(np.int8).reshape(pages, -1).view(np.uint8)
+    dim = width - 4
+    return e4m3_values(flat[:, :tokens * dim]).reshape(pages, tokens, dim), \
+        flat[:, tokens * dim:].copy().view(np.float32).reshape(pages, tokens)
+
+
+def packed(k, scales, shape):
+    pages = shape[0]
+    both = np.concatenate([e4m3_codes(k).reshape(pages, -1), scales.astype(np.float32).reshape(pages, -1).view(np.uint8)], axis=1)
+    return both.view(np.int8).reshape(shape).astype(np.float64)
+
+
+def small_pages(rng, shape):
+    """Small integers, sums of which are exact, and scales of 24 bits: no two scores are equal."""
+    pages, tokens, _, width = shape
+    return packed(rng.integers(-4, 5, (pages, tokens, width - 4)).astype(np.float64), rng.uniform(1, 2, (pages, tokens)), shape)
 
 
 class Operator:
@@ -71,6 +97,16 @@ class Operator:
                 for row, n in zip(drawn[name], used):
                     row[:n] = rng.permutation(np.arange(1, limit))[:n]
                 drawn[name][0, 0] = 0
+            elif rule.get("kind") == "lengths":  # one is empty, one fills its table, one is as long as what is selected
+                longest = eval(rule["limit"], {}, self.axes)
+                drawn[name] = rng.integers(self.axes["topk"] + 1, longest + 1, shape).astype(np.float64)
+                drawn[name][1:4] = 0, longest, self.axes["topk"]
+            elif rule.get("kind") == "block_table":
+                drawn[name] = np.stack([rng.permutation(self.axes[rule["limit"]])[:shape[1]] for _ in range(shape[0])]).astype(np.float64)
+            elif rule.get("kind") == "fp8_pages":
+                drawn[name] = small_pages(rng, shape)
+            elif spec["dtype"] == "float8_e4m3fn":
+                drawn[name] = rng.integers(-4, 5, shape).astype(np.float64)
             elif rule.get("kind") == "indices":
                 drawn[name] = rng.integers(0, self.axes[rule["limit"]], shape).astype(np.float64)
             elif rule.get("kind") == "uniform":
@@ -90,13 +126,19 @@ class Operator:
             if spec["shape"] is None:
                 arguments.append(ctypes.c_float(x))
                 continue
-            stored = bf16_bits(x) if spec["dtype"] == "bfloat16" else x.astype(spec["dtype"])
-            keep.append(np.array(stored, order="C", ndmin=0))
-            back = bf16_values(keep[-1]) if spec["dtype"] == "bfloat16" else keep[-1]
+            codes, values = CODED.get(spec["dtype"], (lambda v: v.astype(spec["dtype"]), lambda v: v))
+            keep.append(np.array(codes(x), order="C", ndmin=0))
+            back = values(keep[-1])
             assert np.array_equal(back.astype(np.float64), x), f"`{name}` does not hold what the relation asks for"
             arguments.append(pointer(keep[-1]))
-        outputs = {}
+        outputs, candidates = {}, {}
         for name, spec in self.definition["outputs"].items():
+            policy = self.definition["x_kernwright"]["tolerance"][name]
+            if self.is_oracle and "selects" in policy:
+                n = eval(policy["selects"], {}, self.axes)
+                candidates[name] = [np.full((self.shape(spec)[0], n), np.nan) for _ in range(3)]
+                arguments += [pointer(a) for a in candidates[name]]
+                continue
             kind = np.float64 if self.is_oracle else np.uint16 if spec["dtype"] == "bfloat16" else spec["dtype"]
             outputs[name] = np.full(self.shape(spec), 77, kind)
             arguments.append(pointer(outputs[name]))
@@ -110,6 +152,13 @@ class Operator:
         for name, out in outputs.items():
             is_bf16 = not self.is_oracle and self.definition["outputs"][name]["dtype"] == "bfloat16"
             decoded[name] = (bf16_values(out) if is_bf16 else out).astype(np.float64)
+            if "selects" in self.definition["x_kernwright"]["tolerance"][name]:
+                decoded[name] = -np.sort(-decoded[name], axis=1)  # a set: the greatest ids first, -1 last
+        for name, (ids, scores, _) in candidates.items():
+            decoded[name] = np.full(self.shape(self.definition["outputs"][name]), -1.0)
+            for row, i, s in zip(decoded[name], ids, scores):
+                best = i[np.argsort(np.where(i >= 0, -s, np.inf), kind="stable")]
+                row[:] = -np.sort(-np.pad(best, (0, len(row)), constant_values=-1.0)[:len(row)])
         return decoded
 
 
@@ -431,6 +480,101 @@ def dsa_negated(op, x, rng):
     return {**x, "ckv_cache": -x["ckv_cache"], "q_nope": -x["q_nope"]}, lambda y: {**y, "output": -y["output"]}
 
 
+def indexer_rows(op, x, rng):
+    """Sequences in another order: so are the answers."""
+    order = rng.permutation(len(x["seq_lens"]))
+    return {n: v if n == "k_index_cache_fp8" else v[order] for n, v in x.items()}, lambda y: {n: v[order] for n, v in y.items()}
+
+
+def indexer_pages(op, x, rng):
+    """Pages stored elsewhere and named so in the block table: indices move with them."""
+    to = rng.permutation(len(x["k_index_cache_fp8"]))
+    size = x["k_index_cache_fp8"].shape[1]
+
+    def renamed(ids):
+        ids = ids.astype(int)
+        return -np.sort(-np.where(ids < 0, -1.0, to[ids // size] * size + ids % size), axis=1)
+
+    moved = {"k_index_cache_fp8": x["k_index_cache_fp8"][np.argsort(to)], "block_table": to[x["block_table"].astype(int)].astype(np.float64)}
+    return {**x, **moved}, lambda y: {n: renamed(v) for n, v in y.items()}
+
+
+def indexer_unreached(op, x, rng):
+    """What no sequence reaches does not matter: tokens of the cache, and the ends of rows of the block table."""
+    size = x["k_index_cache_fp8"].shape[1]
+    k, scales = vectors(x["k_index_cache_fp8"])
+    reached, table = np.zeros(scales.shape, bool), x["block_table"].copy()
+    for row, n in zip(table, x["seq_lens"].astype(int)):
+        tokens = np.arange(n)
+        reached[row[tokens // size].astype(int), tokens % size] = True
+        row[-(-n // size):] = -1
+    assert 0 < reached.sum() < reached.size
+    loud = packed(np.where(reached[..., None], k, 448), np.where(reached, scales, 1e6), x["k_index_cache_fp8"].shape)
+    return {**x, "k_index_cache_fp8": loud, "block_table": table}, lambda y: y
+
+
+def indexer_doubled(op, x, rng):
+    """Vectors twice as long with scales half as great, subnormal numbers among them: the same scores."""
+    shape = x["k_index_cache_fp8"].shape
+    _, scales = vectors(x["k_index_cache_fp8"])
+    k = rng.integers(-7, 8, (*scales.shape, shape[3] - 4)) / 512.0  # the subnormal numbers of the format
+    first = op({**x, "k_index_cache_fp8": packed(k, scales, shape)})
+    assert not all(np.array_equal(v, op(x)[n]) for n, v in first.items())
+    return {**x, "k_index_cache_fp8": packed(16 * k, scales / 16, shape)}, lambda y: first
+
+
+def indexer_closed(op, x, rng):
+    """Heads whose products are all negative weigh nothing."""
+    shape = x["k_index_cache_fp8"].shape
+    k, scales = vectors(x["k_index_cache_fp8"])
+    x = {**x, "k_index_cache_fp8": packed(np.abs(k), scales, shape)}
+    weights, q = x["weights"].copy(), x["q_index_fp8"].copy()
+    weights[:, ::3] = 0
+    q[:, ::3] = -np.abs(q[:, ::3])
+    first = op({**x, "weights": weights})
+    return {**x, "q_index_fp8": q}, lambda y: first
+
+
+def indexer_order(axis):
+    """Heads, or elements of vectors, in another order: sums are exact here, so the same scores."""
+    def relation(op, x, rng):
+        order = rng.permutation(x["q_index_fp8"].shape[axis])
+        q = np.take(x["q_index_fp8"], order, axis)
+        if axis == 1:
+            return {**x, "q_index_fp8": q, "weights": x["weights"][:, order]}, lambda y: y
+        k, scales = vectors(x["k_index_cache_fp8"])
+        return {**x, "q_index_fp8": q, "k_index_cache_fp8": packed(k[..., order], scales, x["k_index_cache_fp8"].shape)}, lambda y: y
+    return relation
+
+
+def indexer_by_scale(sign):
+    """One vector for all tokens, and weights of one sign: the greatest scales win, or the least."""
+    def relation(op, x, rng):
+        k, scales = vectors(x["k_index_cache_fp8"])
+        size, topk = scales.shape[1], op.axes["topk"]
+        same = {**x, "k_index_cache_fp8": packed(np.full_like(k, 2), scales, x["k_index_cache_fp8"].shape),
+                "q_index_fp8": np.abs(x["q_index_fp8"]), "weights": np.full_like(x["weights"], sign)}
+        ids = np.full((len(x["seq_lens"]), topk), -1.0)
+        for row, table, n in zip(ids, x["block_table"].astype(int), x["seq_lens"].astype(int)):
+            tokens = np.arange(n)
+            all_ids = table[tokens // size] * size + tokens % size
+            best = all_ids[np.argsort(-sign * scales.reshape(-1)[all_ids], kind="stable")][:topk]
+            row[:len(best)] = -np.sort(-best)
+        return same, lambda y: {n: ids for n in y}
+    return relation
+
+
+def indexer_short(op, x, rng):
+    """Sequences of no more tokens than are selected: all of them, then -1."""
+    topk, size = op.axes["topk"], x["k_index_cache_fp8"].shape[1]
+    lengths = np.array([0, 1, size, size + 1, topk - 1, topk])
+    ids = np.full((len(lengths), topk), -1.0)
+    for row, table, n in zip(ids, x["block_table"].astype(int), lengths):
+        tokens = np.arange(n)
+        row[:n] = -np.sort(-(table[tokens // size] * size + tokens % size))
+    return {**x, "seq_lens": lengths.astype(np.float64)}, lambda y: {n: ids for n in y}
+
+
 COMMON = [("rows in another order", permuted, 0), ("rows do not see each other", independent, 0)]
 GEMM = COMMON + [("A times 4", times({"A"}, {"C"}), 0), ("B negated", times({"B"}, {"C"}, -1.0), 0), ("B = I", gemm_identity, 0),
                  ("additive in A", gemm_linear, 0), ("rows of B in another order", gemm_columns, 0),
@@ -460,6 +604,13 @@ RELATIONS = {
     "topk_f32_k8": TOPK,
     "sample_top_p90_f32": COMMON[1:] + [("shifted by 16", sample_shift, 0), ("a towering logit", sample_peak, 0),
                                         ("in the kept part", sample_kept, 0)],
+    "dsa_topk_indexer_fp8_h64_d128_topk2048_ps64": [
+        ("sequences in another order", indexer_rows, 0), ("pages stored elsewhere", indexer_pages, 0),
+        ("tokens out of reach", indexer_unreached, 0), ("weights times 4", times({"weights"}, set()), 0),
+        ("vectors longer, scales shorter", indexer_doubled, 0), ("closed heads", indexer_closed, 0),
+        ("heads in another order", indexer_order(1), 0), ("elements in another order", indexer_order(2), 0),
+        ("the greatest scales", indexer_by_scale(1.0), 0), ("the least scales", indexer_by_scale(-1.0), 0),
+        ("short sequences", indexer_short, 0)],
     "rope_neox_h32_kv8_d128": COMMON + [("q and k times 4", times({"q", "k"}, {"q_out", "k_out"}), 0), ("no angle", rope_at_rest, 0),
                                         ("a right angle", rope_right_angle, 0)],
     "gdn_decode_qk4_v8_d128_k_last": COMMON + [("scale times 4", times({"scale"}, {"output"}), 0), ("q times 4", times({"q"}, {"output"}), 0),
@@ -498,6 +649,15 @@ MUTANTS = {
                     ("baseline.cpp", "int32_t>(i)", "int32_t>(i & ~1)", "places hold the values")],
     "sample_top_p90_f32": [("oracle.cpp", "weight[i] >= least", "true", "in the kept part"),
                            ("baseline.cpp", "0.9 * total", "0.999 * total", "in the kept part")],
+    "dsa_topk_indexer_fp8_h64_d128_topk2048_ps64": [
+        ("oracle.cpp", "page + tokens * dim + t * 4", "page + tokens * dim", "the greatest scales"),
+        ("oracle.cpp", "std::ldexp(fraction, -9)", "std::ldexp(fraction, -9) * (fraction > 1)", "vectors longer, scales shorter"),
+        ("oracle.cpp", "t < here ?", "t <= here ?", "short sequences"),
+        ("baseline.cpp", "(d > 0 ? d : 0)", "d", "closed heads"),
+        ("baseline.cpp", "page = table[t / tokens];", "page = t / tokens;", "pages stored elsewhere"),
+        ("baseline.cpp", "? fraction : 8", "? 0 : 8", "vectors longer, scales shorter"),
+        ("baseline.cpp", "s > work.scores[0]", "s * s > work.scores[0] * work.scores[0]", "the least scales"),
+        ("baseline.cpp", "t < length ?", "t <= length ?", "short sequences")],
     "rope_neox_h32_kv8_d128": [("baseline.cpp", "- b * sine[j]", "+ b * sine[j]", "a right angle")],
     "gdn_decode_qk4_v8_d128_k_last": [("baseline.cpp", "correction * key[i + l]", "correction * (key[i + l] + 0.001f)", "no key")],
     "gdn_prefill_qk4_v8_d128_k_last": [("baseline.cpp", "cu_seqlens[s] == cu_seqlens[s + 1]", "false", "an empty sequence"),
