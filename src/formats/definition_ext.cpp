@@ -20,8 +20,8 @@ const std::vector<std::string> ext_keys{
     "peers",   "inputs",     "tolerance",     "templates"};
 const std::vector<std::string> source_keys{"name",  "kind", "source",        "source_text",
                                            "entry", "link", "project_entry", "block_entry"};
-const std::vector<std::string> input_keys{"kind",  "low",   "high",   "scale",
-                                          "value", "limit", "classes"};
+const std::vector<std::string> input_keys{"kind",  "low",   "high",    "scale",
+                                          "value", "limit", "classes", "hold"};
 const std::vector<std::string> tolerance_keys{"eta",       "eta_one_signed_sqrt_k",
                                               "reduction", "accumulate",
                                               "rtol",      "atol_rms",
@@ -217,6 +217,7 @@ class ExtDecoder {
     if (const Json* v = r.any("value"); v != nullptr && !v->is_null())
       rule.value = r.number_or("value", 0);
     rule.limit = expression(r, "limit");
+    rule.hold = r.boolean_or("hold", false);
     rule.classes = r.strings_or_empty("classes");
     for (std::size_t i = 0; i < rule.classes.size(); ++i)
       input_class(rule.classes[i], pointer_to(r.pointer("classes"), std::to_string(i)));
@@ -225,6 +226,9 @@ class ExtDecoder {
               fmt::format("known: {}", fmt::join(kinds, " ")));
     const bool counts =
         rule.kind == "indices" || rule.kind == "positions" || rule.kind == "offsets";
+    if (rule.hold && t != nullptr && (t->is_scalar() || counts))
+      r.error("hold", fmt::format("`{}` cannot be held: that is for large tensors of values", name),
+              "leave `hold` out");
     if (counts && rule.limit.empty())
       r.error({}, fmt::format("`{}` needs a `limit`", rule.kind),
               "give the number of valid values (offsets: the last one) as an expression over axes");

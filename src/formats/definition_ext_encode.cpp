@@ -46,6 +46,7 @@ Json from_record(const KernwrightExt& e) {
       r["value"] = *rule.value;
     put(r, "limit", rule.limit);
     put(r, "classes", rule.classes);
+    put(r, "hold", rule.hold);
   }
   for (const auto& [name, p] : e.tolerance) {
     Json& t = j["tolerance"][name] = Json::object();

@@ -143,6 +143,8 @@ TEST(DefinitionExt, IsValidated) {
   EXPECT_THAT(issues_with("\"limit\": \"rows\"", "\"limit\": \"rows\", \"classes\": [\"sprase\"]"),
               HasSubstr("did you mean `sparse`?"));
   EXPECT_THAT(issues_with("\"indices\"", "\"offsets\""), HasSubstr("cannot hold offsets"));
+  EXPECT_THAT(issues_with("\"limit\": \"rows\"", "\"limit\": \"rows\", \"hold\": true"),
+              HasSubstr("cannot be held"));
   EXPECT_THAT(issues_with("\"s\": {\"kind\"", "\"t\": {\"kind\""),
               HasSubstr("`t` is no input of `d`"));
   EXPECT_THAT(issues_with("\"y\": {\"eta\"", "\"x\": {\"eta\""),

@@ -128,6 +128,7 @@ Status bind_input(const Definition& definition, const Workload& workload, const 
   KW_TRY(input.draw, draw_spec(spec, rule, out.axes, std::move(shape)));
   input.draw.ranked = ranked_places(definition, spec, out.axes);
   input.classes = legal_classes(input.draw, rule);
+  input.hold = rule != nullptr && rule->hold;
   if (given != nullptr && std::holds_alternative<SafetensorsInput>(*given)) {
     KW_TRY(input.fixed,
            read_input(std::get<SafetensorsInput>(*given), spec.dtype, input.draw.shape));

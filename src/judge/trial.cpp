@@ -141,8 +141,11 @@ std::chrono::milliseconds TrialRunner::call_limit(const BoundWorkload& workload)
 }
 
 void TrialRunner::draw_input(const BoundInput& input, std::uint32_t index,
-                             std::span<std::byte> to) const {
+                             std::span<std::byte> to) {
   const InputClass cls = class_for(input, key_.input_class);
+  if (input.hold)
+    return held_[index].fill(input.draw, class_for(input, InputClass::normal), cls, seed_,
+                             key_.trial, index, workers_, to);
   std::int64_t elements = 1;
   for (const std::int64_t extent : input.draw.shape)
     elements *= extent;

@@ -5,6 +5,7 @@
 
 #include "base/result.hpp"
 #include "judge/binding.hpp"
+#include "judge/held.hpp"
 #include "judge/sampled.hpp"
 #include "model/verdict.hpp"
 #include "oracle/oracle.hpp"
@@ -100,7 +101,7 @@ class TrialRunner {
   [[nodiscard]] static std::chrono::milliseconds call_limit(const BoundWorkload& workload);
 
  private:
-  void draw_input(const BoundInput& input, std::uint32_t index, std::span<std::byte> to) const;
+  void draw_input(const BoundInput& input, std::uint32_t index, std::span<std::byte> to);
   [[nodiscard]] CompareResult compare_all(const BoundOutput& output, std::span<const std::byte> got,
                                           const Expected::Tensor& expected,
                                           const Bound& bound) const;
@@ -124,6 +125,7 @@ class TrialRunner {
   std::vector<double> scalars_;
   std::vector<std::size_t> input_bytes_;
   std::vector<std::span<std::byte>> staged_;
+  std::map<std::uint32_t, HeldTensor> held_; ///< by index of the input
   Costs costs_;
 };
 

@@ -41,6 +41,7 @@ struct InputRule {
   std::optional<double> value;      ///< constant
   std::string limit;                ///< expression over axes for indices/positions/offsets
   std::vector<std::string> classes; ///< restrict to these input classes (empty = all that apply)
+  bool hold = false; ///< drawn once, parts of it anew for every trial (judge/held.hpp)
 };
 
 /// How one output is compared with the fp64 oracle (x_kernwright.tolerance.<name>).
