@@ -20,8 +20,8 @@ const std::vector<std::string> ext_keys{
     "peers",   "inputs",     "tolerance",     "templates"};
 const std::vector<std::string> source_keys{"name",  "kind", "source",        "source_text",
                                            "entry", "link", "project_entry", "block_entry"};
-const std::vector<std::string> input_keys{"kind",  "low",   "high",    "scale",
-                                          "value", "limit", "classes", "hold"};
+const std::vector<std::string> input_keys{"kind",  "low",     "high", "scale",          "value",
+                                          "limit", "classes", "hold", "near_ties_entry"};
 const std::vector<std::string> tolerance_keys{"eta",       "eta_one_signed_sqrt_k",
                                               "reduction", "accumulate",
                                               "rtol",      "atol_rms",
@@ -218,6 +218,7 @@ class ExtDecoder {
       rule.value = r.number_or("value", 0);
     rule.limit = expression(r, "limit");
     rule.hold = r.boolean_or("hold", false);
+    rule.near_ties_entry = word(r, "near_ties_entry");
     rule.classes = r.strings_or_empty("classes");
     for (std::size_t i = 0; i < rule.classes.size(); ++i)
       input_class(rule.classes[i], pointer_to(r.pointer("classes"), std::to_string(i)));
@@ -378,17 +379,28 @@ class ExtDecoder {
            std::equal(a.shape->begin(), a.shape->end() - (a.shape->empty() ? 0 : 1),
                       b.shape->begin());
   }
-  /// The class `near_ties` and outputs that rank belong together.
+  /// The class `near_ties` belongs to inputs that are ranked, by an output or within the operator.
   void near_ties(const std::string& pointer) {
     for (const auto& [name, rule] : d_.ext.inputs) {
       const bool ranked = std::ranges::any_of(
           d_.ext.tolerance, [&](const auto& of) { return of.second.ranks == name; });
+      const bool made = !rule.near_ties_entry.empty();
       const bool listed =
           std::ranges::find(rule.classes, kw::name(InputClass::near_ties)) != rule.classes.end();
       const std::string at = pointer_to(pointer_to(pointer, name), "classes");
-      if (listed && !ranked)
+      if (listed && !ranked && !made)
         decoding_.error(at, fmt::format("no output ranks `{}`, so it has no `near_ties`", name),
-                        "say which does with x_kernwright.tolerance.<output>.ranks");
+                        "say which does with x_kernwright.tolerance.<output>.ranks, or name a "
+                        "function of the oracle that makes them (`near_ties_entry`)");
+      if (made && (ranked || !listed))
+        decoding_.error(at,
+                        ranked ? fmt::format("`{}` is ranked: its near-ties are drawn", name)
+                               : fmt::format("the classes of `{}` leave out `near_ties`", name),
+                        ranked ? "leave `near_ties_entry` out"
+                               : "list it, beside the classes that are drawn");
+      if (made && d_.ext.oracle.source.empty())
+        decoding_.error(at, "`near_ties_entry` names a function of the C++ oracle: there is none",
+                        "add x_kernwright.oracle");
       if (ranked && !listed && !rule.classes.empty())
         decoding_.warn(at,
                        fmt::format("`{}` is ranked, but its classes leave out `near_ties`", name),

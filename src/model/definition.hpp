@@ -41,7 +41,8 @@ struct InputRule {
   std::optional<double> value;      ///< constant
   std::string limit;                ///< expression over axes for indices/positions/offsets
   std::vector<std::string> classes; ///< restrict to these input classes (empty = all that apply)
-  bool hold = false; ///< drawn once, parts of it anew for every trial (judge/held.hpp)
+  bool hold = false;           ///< drawn once, parts of it anew for every trial (judge/held.hpp)
+  std::string near_ties_entry; ///< function of the C++ oracle that gives it near-ties
 };
 
 /// How one output is compared with the fp64 oracle (x_kernwright.tolerance.<name>).
@@ -73,7 +74,7 @@ struct OracleSpec {
   std::string source_text; ///< content, filled by the loader
   std::string entry;       ///< extern "C" symbol; outputs and magnitudes as double* (docs/abi.md)
   std::string project_entry; ///< optional: Y*X for random X (Freivalds), see docs/abi.md
-  std::string block_entry;   ///< optional: exact sub-block rows x columns
+  std::string block_entry;   ///< optional: exact sub-block rows x columns; alone: by rows
 };
 
 struct BaselineSpec {
