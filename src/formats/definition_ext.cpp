@@ -20,8 +20,9 @@ const std::vector<std::string> ext_keys{
     "peers",   "inputs",     "tolerance",     "templates"};
 const std::vector<std::string> source_keys{"name",  "kind", "source",        "source_text",
                                            "entry", "link", "project_entry", "block_entry"};
-const std::vector<std::string> input_keys{"kind",  "low",  "high",  "scale",   "value",
-                                          "limit", "page", "edges", "lengths", "classes"};
+const std::vector<std::string> input_keys{"kind",    "low",     "high", "scale",
+                                          "value",   "limit",   "page", "edges",
+                                          "lengths", "classes", "hold", "near_ties_entry"};
 const std::vector<std::string> tolerance_keys{"eta",       "eta_one_signed_sqrt_k",
                                               "reduction", "accumulate",
                                               "rtol",      "atol_rms",
@@ -232,6 +233,8 @@ class ExtDecoder {
     rule.page = expression(r, "page");
     rule.edges = expressions(r, "edges");
     rule.lengths = r.string_or("lengths", "");
+    rule.hold = r.boolean_or("hold", false);
+    rule.near_ties_entry = word(r, "near_ties_entry");
     rule.classes = r.strings_or_empty("classes");
     for (std::size_t i = 0; i < rule.classes.size(); ++i)
       input_class(rule.classes[i], pointer_to(r.pointer("classes"), std::to_string(i)));
@@ -241,6 +244,9 @@ class ExtDecoder {
     const bool packs = rule.kind == "offsets" || rule.kind == "slots";
     const bool paged = rule.kind == "lengths" || rule.kind == "block_table";
     const bool counts = rule.kind == "indices" || rule.kind == "positions" || packs || paged;
+    if (rule.hold && t != nullptr && (t->is_scalar() || counts))
+      r.error("hold", fmt::format("`{}` cannot be held: that is for large tensors of values", name),
+              "leave `hold` out");
     if (counts && rule.limit.empty())
       r.error({}, fmt::format("`{}` needs a `limit`", rule.kind),
               "give the number of valid values (offsets: the last one) as an expression over axes");
@@ -450,17 +456,28 @@ class ExtDecoder {
            std::equal(a.shape->begin(), a.shape->end() - (a.shape->empty() ? 0 : 1),
                       b.shape->begin());
   }
-  /// The class `near_ties` and outputs that rank belong together.
+  /// The class `near_ties` belongs to inputs that are ranked, by an output or within the operator.
   void near_ties(const std::string& pointer) {
     for (const auto& [name, rule] : d_.ext.inputs) {
       const bool ranked = std::ranges::any_of(
           d_.ext.tolerance, [&](const auto& of) { return of.second.ranks == name; });
+      const bool made = !rule.near_ties_entry.empty();
       const bool listed =
           std::ranges::find(rule.classes, kw::name(InputClass::near_ties)) != rule.classes.end();
       const std::string at = pointer_to(pointer_to(pointer, name), "classes");
-      if (listed && !ranked && rule.kind != "fp8_pages")
+      if (listed && !ranked && !made && rule.kind != "fp8_pages")
         decoding_.error(at, fmt::format("no output ranks `{}`, so it has no `near_ties`", name),
-                        "say which does with x_kernwright.tolerance.<output>.ranks");
+                        "say which does with x_kernwright.tolerance.<output>.ranks, or name a "
+                        "function of the oracle that makes them (`near_ties_entry`)");
+      if (made && (ranked || !listed))
+        decoding_.error(at,
+                        ranked ? fmt::format("`{}` is ranked: its near-ties are drawn", name)
+                               : fmt::format("the classes of `{}` leave out `near_ties`", name),
+                        ranked ? "leave `near_ties_entry` out"
+                               : "list it, beside the classes that are drawn");
+      if (made && d_.ext.oracle.source.empty())
+        decoding_.error(at, "`near_ties_entry` names a function of the C++ oracle: there is none",
+                        "add x_kernwright.oracle");
       if (ranked && !listed && !rule.classes.empty())
         decoding_.warn(at,
                        fmt::format("`{}` is ranked, but its classes leave out `near_ties`", name),

@@ -49,6 +49,8 @@ Json from_record(const KernwrightExt& e) {
     put(r, "edges", rule.edges);
     put(r, "lengths", rule.lengths);
     put(r, "classes", rule.classes);
+    put(r, "hold", rule.hold);
+    put(r, "near_ties_entry", rule.near_ties_entry);
   }
   for (const auto& [name, p] : e.tolerance) {
     Json& t = j["tolerance"][name] = Json::object();

@@ -145,6 +145,8 @@ TEST(DefinitionExt, IsValidated) {
   EXPECT_THAT(issues_with("\"indices\"", "\"offsets\""), HasSubstr("cannot hold offsets"));
   EXPECT_THAT(issues_with("\"indices\"", "\"slots\""), HasSubstr("cannot hold slots"));
   EXPECT_THAT(issues_with("\"indices\"", "\"slots\", \"low\": 2"), HasSubstr("no shares of a row"));
+  EXPECT_THAT(issues_with("\"limit\": \"rows\"", "\"limit\": \"rows\", \"hold\": true"),
+              HasSubstr("cannot be held"));
   EXPECT_THAT(issues_with("\"s\": {\"kind\"", "\"t\": {\"kind\""),
               HasSubstr("`t` is no input of `d`"));
   EXPECT_THAT(issues_with("\"y\": {\"eta\"", "\"x\": {\"eta\""),
@@ -302,6 +304,33 @@ TEST(DefinitionExt, SelectionsThatMeanNothing) {
   const std::string of = R"("n": {"shape": ["rows"])";
   rows.replace(rows.find(of), of.size(), R"("n": {"shape": ["pages"])");
   EXPECT_THAT(issues_of(rows), HasSubstr("must have a row for every sequence of `n`"));
+}
+
+/// A router's scores: ranked within the operator, by no output.
+std::string routing_text(const std::string& rule,
+                         const std::string& oracle = R"("source": "oracle.cpp", "entry": "f")") {
+  return R"({"name": "d", "op_type": "moe", "axes": {"rows": {"type": "var"}, "n": {"value": 8}},
+  "inputs": {"x": {"shape": ["rows", "n"], "dtype": "float32"}},
+  "outputs": {"y": {"shape": ["rows"], "dtype": "float32"}},
+  "reference": "def run(x):\n    return x\n",
+  "x_kernwright": {"oracle": {)" +
+         oracle + R"(}, "inputs": {"x": {)" + rule + R"(}}, "tolerance": {"y": {"eta": 4}}}})";
+}
+
+TEST(DefinitionExt, TheOracleMayMakeNearTies) {
+  Issues issues;
+  const std::string good = R"("classes": ["normal", "near_ties"], "near_ties_entry": "close")";
+  const auto d = decode_definition(routing_text(good), "d.json", issues);
+  ASSERT_TRUE(d) << listing(issues);
+  EXPECT_EQ(listing(issues), "");
+  EXPECT_EQ(d->ext.inputs.at("x").near_ties_entry, "close");
+  EXPECT_NE(encode_definition(*d, SourceForm::by_name).find("\"near_ties_entry\""),
+            std::string::npos);
+  EXPECT_THAT(issues_of(routing_text(R"("near_ties_entry": "close")")),
+              HasSubstr("the classes of `x` leave out `near_ties`"));
+  EXPECT_THAT(issues_of(routing_text(good, "")), HasSubstr("there is none"));
+  EXPECT_THAT(issues_of(routing_text(R"("classes": ["near_ties"], "near_ties_entry": "2x")")),
+              HasSubstr("no function name"));
 }
 
 std::string sampling_text(const std::string& policy, const std::string& token = "int32",

@@ -71,6 +71,12 @@ template <class V, Of<RankingEvidence> R> void each(V& v, R& r) {
   v("reordered", r.reordered);
   v("least_margin", r.least_margin);
 }
+template <class V, Of<RowEvidence> R> void each(V& v, R& r) {
+  v("rows", r.rows);
+  v("compared", r.compared);
+  v("trials", r.trials);
+  v("seen_share", r.seen_share);
+}
 template <class V, Of<WorkloadTrials> R> void each(V& v, R& r) {
   v("uuid", r.uuid);
   v("trials", r.trials);
@@ -80,6 +86,7 @@ template <class V, Of<WorkloadTrials> R> void each(V& v, R& r) {
   v("max_rel_error", r.max_rel_error);
   v.unless_absent("max_ulp", r.max_ulp);
   v.unless_absent("ranking", r.ranking);
+  v.unless_absent("sampled_rows", r.sampled_rows);
 }
 template <class V, Of<SandboxFacility> R> void each(V& v, R& r) {
   v("facility", r.facility);

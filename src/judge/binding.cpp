@@ -143,6 +143,7 @@ Status bind_input(const Definition& definition, const Workload& workload, const 
                             input.draw.shape.back()),
                 "make the last axis the length of a vector and 4");
   input.classes = legal_classes(input.draw, rule);
+  input.hold = rule != nullptr && rule->hold;
   if (given != nullptr && std::holds_alternative<SafetensorsInput>(*given)) {
     KW_TRY(input.fixed,
            read_input(std::get<SafetensorsInput>(*given), spec.dtype, input.draw.shape));

@@ -25,6 +25,7 @@ struct BoundInput {
   std::size_t bytes = 0;
   std::vector<std::byte> fixed;    ///< content of a safetensors input; empty = drawn per trial
   std::vector<InputClass> classes; ///< input classes that are legal for it; empty = kind-fixed
+  bool hold = false;               ///< as InputRule::hold
 };
 
 struct BoundScalar {

@@ -47,6 +47,8 @@ struct InputRule {
   std::vector<std::string> edges;   ///< lengths: expressions, where kernels change their ways
   std::string lengths;              ///< block_table: the input of kind lengths
   std::vector<std::string> classes; ///< restrict to these input classes (empty = all that apply)
+  bool hold = false;           ///< drawn once, parts of it anew for every trial (judge/held.hpp)
+  std::string near_ties_entry; ///< function of the C++ oracle that gives it near-ties
 };
 
 /// How one output is compared with the fp64 oracle (x_kernwright.tolerance.<name>).
@@ -82,7 +84,7 @@ struct OracleSpec {
   std::string source_text; ///< content, filled by the loader
   std::string entry;       ///< extern "C" symbol; outputs and magnitudes as double* (docs/abi.md)
   std::string project_entry; ///< optional: Y*X for random X (Freivalds), see docs/abi.md
-  std::string block_entry;   ///< optional: exact sub-block rows x columns
+  std::string block_entry;   ///< optional: exact sub-block rows x columns; alone: by rows
 };
 
 struct BaselineSpec {

@@ -132,6 +132,15 @@ struct Exercise {
   std::uint64_t hidden = 0;        ///< of them, that no workload lists
 };
 
+/// How much was compared of an output of which the oracle computes some rows only.
+struct RowEvidence {
+  std::uint64_t rows = 0;     ///< that the output has
+  std::uint64_t compared = 0; ///< of them in each trial, all elements
+  std::uint64_t trials = 0;
+  /// Least share of wrong rows that these trials see with a probability of 95 %.
+  double seen_share = 1;
+};
+
 /// Trials of one workload within a campaign.
 struct WorkloadTrials {
   std::string uuid;
@@ -141,7 +150,8 @@ struct WorkloadTrials {
   /// Greatest distance in numbers of the output type, of the first clean trial; empty where no
   /// output is a float, or only samples were compared.
   std::optional<double> max_ulp = std::nullopt;
-  std::optional<RankingEvidence> ranking; ///< empty: no output ranks an input
+  std::optional<RankingEvidence> ranking;                 ///< empty: no output ranks an input
+  std::optional<RowEvidence> sampled_rows = std::nullopt; ///< empty: all rows were compared
 };
 
 /// One arm of a paired comparison, per workload. Times in nanoseconds per call.

@@ -25,7 +25,10 @@ AXES = {"gemm_f32_n128_k2048": {"N": 128, "K": 256, "M": 8}, "gemm_bf16_n4096_k4
         "sample_top_p90_f32": {"n": 517},
         "gdn_prefill_qk4_v8_d128_k_last": {"total_seq_len": 22, "num_seqs": 4, "len_cu_seqlens": 5},
         "dsa_sparse_attention_h16_ckv512_kpe64_topk2048_ps64": {"topk": 96, "num_pages": 5},
-        "dsa_topk_indexer_fp8_h64_d128_topk2048_ps64": {"topk": 300, "max_num_pages": 7, "num_pages": 23}}
+        "dsa_topk_indexer_fp8_h64_d128_topk2048_ps64": {"topk": 300, "max_num_pages": 7, "num_pages": 23},
+        "moe_fp8_block_scale_ds_routing_topk8_ng8_kg4_e32_h7168_i2048": {
+            "seq_len": 64, "hidden_size": 256, "num_hidden_blocks": 2, "intermediate_size": 128, "num_intermediate_blocks": 1,
+            "gemm1_out_size": 256, "num_gemm1_out_blocks": 2}}
 ROWS = 6  # every other variable axis
 
 
@@ -71,7 +74,8 @@ class Operator:
             source = folder / source.name
             source.write_text(text)
         Operator.built = getattr(Operator, "built", 0) + 1
-        self.library = compile_source(compiler, source, constant, scratch / f"{definition['name']}-{Operator.built}.so")
+        self.library = compile_source(compiler, source, constant, scratch / f"{definition['name']}-{Operator.built}.so",
+                                      definition)
         self.entry = entry
 
     def shape(self, spec):
@@ -83,7 +87,7 @@ class Operator:
         for name, spec in self.definition["inputs"].items():
             rule = self.definition["x_kernwright"]["inputs"].get(name, {})
             if spec["shape"] is None:
-                drawn[name] = np.float64(0.125)
+                drawn[name] = np.float64(96 if spec["dtype"] == "int32" else 0.125)
                 continue
             shape = self.shape(spec)
             if rule.get("kind") == "offsets":  # an empty sequence, then equal ones
@@ -115,6 +119,10 @@ class Operator:
                     drawn[name] = np.asarray(rng.integers(low, high, shape)).astype(np.float64)
                     continue
                 drawn[name] = np.floor(rng.uniform(low, high, shape) * 64) / 64
+            elif "near_ties_entry" in rule:  # nothing is tied
+                drawn[name] = rng.permuted(np.broadcast_to(np.arange(shape[-1]) / 32 - shape[-1] / 64, shape), axis=-1)
+            elif spec["dtype"] == "float8_e4m3fn":
+                drawn[name] = rng.integers(-15, 16, shape) / 16
             else:
                 drawn[name] = rng.integers(-24, 25, shape) / (256.0 if rule.get("kind") == "l2_normalized" else 16.0)
         return drawn
@@ -124,7 +132,7 @@ class Operator:
         for name, spec in self.definition["inputs"].items():
             x = inputs[name]
             if spec["shape"] is None:
-                arguments.append(ctypes.c_float(x))
+                arguments.append(ctypes.c_int32(int(x)) if spec["dtype"] == "int32" else ctypes.c_float(x))
                 continue
             codes, values = CODED.get(spec["dtype"], (lambda v: v.astype(spec["dtype"]), lambda v: v))
             keep.append(np.array(codes(x), order="C", ndmin=0))
@@ -575,6 +583,98 @@ def indexer_short(op, x, rng):
     return {**x, "seq_lens": lengths.astype(np.float64)}, lambda y: {n: ids for n in y}
 
 
+# ---- mixture of experts: 8 groups of 32 experts, those of the fourth group (from 96 on) are here ----
+MOE_TENSORS = ["gemm1_weights", "gemm1_weights_scale", "gemm2_weights", "gemm2_weights_scale"]
+
+
+def moe_choice(x):
+    """Which experts each token is sent to, and which lie in the groups that are kept; [tokens, 256] each."""
+    score = 1 / (1 + np.exp(-x["routing_logits"])) + x["routing_bias"]
+    grouped = score.reshape(len(score), 8, 32)
+    rank = np.argsort(np.argsort(-np.sort(grouped, axis=-1)[..., -2:].sum(-1), axis=-1), axis=-1)
+    kept = np.repeat(rank < 4, 32, axis=1)
+    place = np.argsort(np.argsort(-np.where(kept, score, -np.inf), axis=-1), axis=-1)
+    return place < 8, kept
+
+
+def moe_select(x, tokens):
+    return {**x, "routing_logits": x["routing_logits"][tokens], "hidden_states": x["hidden_states"][tokens],
+            "hidden_states_scale": x["hidden_states_scale"][:, tokens]}
+
+
+def moe_tokens(op, x, rng):
+    order = rng.permutation(len(x["hidden_states"]))
+    return moe_select(x, order), lambda y: {"output": y["output"][order]}
+
+
+def moe_independent(op, x, rng):
+    half, fresh = len(x["hidden_states"]) // 2, op.inputs(rng)
+    axis = {"routing_logits": 0, "hidden_states": 0, "hidden_states_scale": 1}
+    other = {n: np.concatenate([v[:half], fresh[n][half:]]) if axis.get(n) == 0 else
+             np.concatenate([v[:, :half], fresh[n][:, half:]], axis=1) if axis.get(n) == 1 else v for n, v in x.items()}
+    return other, lambda y: {"output": y["output"][:half]}
+
+
+def moe_experts(op, x, rng):
+    """Groups in another order but for the one that is here, experts in another order within each: the weights with them."""
+    assert moe_choice(x)[0][:, 96:128].any()
+    groups = np.insert(rng.permutation([0, 1, 2, 4, 5, 6, 7]), 3, 3)
+    inside = [rng.permutation(32) for _ in range(8)]
+    order = np.concatenate([32 * g + inside[g] for g in groups])
+    return {**x, "routing_logits": x["routing_logits"][:, order], "routing_bias": x["routing_bias"][order],
+            **{n: x[n][inside[3]] for n in MOE_TENSORS}}, lambda y: y
+
+
+def moe_idle_expert(op, x, rng):
+    """The weights of experts that no token is sent to do not matter."""
+    idle = ~moe_choice(x)[0][:, 96:128].any(axis=0)
+    assert 0 < idle.sum() < 32
+    return {**x, **{n: np.where(idle.reshape(-1, *[1] * (x[n].ndim - 1)), 0, x[n]) for n in MOE_TENSORS}}, lambda y: y
+
+
+def moe_left_out(op, x, rng):
+    """Logits in groups that are not kept may fall, though some of them are above others that are chosen."""
+    chosen, kept = moe_choice(x)
+    score = 1 / (1 + np.exp(-x["routing_logits"])) + x["routing_bias"]
+    assert (np.where(kept, -np.inf, score).max(axis=1) > np.where(chosen, score, np.inf).min(axis=1)).any()
+    return {**x, "routing_logits": np.where(kept, x["routing_logits"], -20)}, lambda y: y
+
+
+def moe_bias_shift(op, x, rng):
+    """Bias decides who is chosen, and has no part in the weights."""
+    return {**x, "routing_bias": x["routing_bias"] + 1}, lambda y: y
+
+
+def moe_other_rank(op, x, rng):
+    """All experts two groups on, and the rank with them."""
+    return {**x, "routing_logits": np.roll(x["routing_logits"], 64, axis=1), "routing_bias": np.roll(x["routing_bias"], 64),
+            "local_expert_offset": x["local_expert_offset"] + 64}, lambda y: y
+
+
+def moe_across_groups(op, x, rng):
+    """A rank whose experts lie in two groups has half of each of its neighbours' answers."""
+    def of_half(v, half):  # the other experts' answers are nothing
+        out = v["gemm2_weights_scale"].copy()
+        out[16 * (1 - half):16 * (2 - half)] = 0
+        return {**v, "gemm2_weights_scale": out}
+
+    first, second = of_half(x, 1), of_half(x, 0)  # experts 112..127, then 96..111
+    y = op(first)["output"]
+    rolled = {n: np.roll(second[n], 16, axis=0) for n in MOE_TENSORS}  # 16 on: they begin at 80
+    z = op({**second, **rolled, "local_expert_offset": x["local_expert_offset"] - 16})["output"]
+    return x, lambda _: {"output": y + z}
+
+
+def moe_halves(half, zero):
+    """The linear half negated (0), or the gate shut (1)."""
+    def relation(op, x, rng):
+        scale = x["gemm1_weights_scale"].copy()
+        rows = scale.shape[1] // 2
+        scale[:, half * rows:(half + 1) * rows] *= 0 if zero else -1
+        return {**x, "gemm1_weights_scale": scale}, lambda y: {"output": 0 * y["output"] if zero else -y["output"]}
+    return relation
+
+
 COMMON = [("rows in another order", permuted, 0), ("rows do not see each other", independent, 0)]
 GEMM = COMMON + [("A times 4", times({"A"}, {"C"}), 0), ("B negated", times({"B"}, {"C"}, -1.0), 0), ("B = I", gemm_identity, 0),
                  ("additive in A", gemm_linear, 0), ("rows of B in another order", gemm_columns, 0),
@@ -629,6 +729,13 @@ RELATIONS = {
         ("lse of merged parts", dsa_merged("lse"), 1e-6), ("no queries", dsa_indifferent("output"), 2.0**-8),
         ("lse without queries", dsa_indifferent("lse"), 1e-6), ("no rotated query", dsa_no_rotary, 0),
         ("rotated keys among the latent", dsa_moved, 0), ("ckv and its queries negated", dsa_negated, 0)],
+    "moe_fp8_block_scale_ds_routing_topk8_ng8_kg4_e32_h7168_i2048": [
+        ("tokens in another order", moe_tokens, 0), ("tokens do not see each other", moe_independent, 0),
+        ("experts in another order", moe_experts, 2.0**-8), ("an idle expert", moe_idle_expert, 0), ("left out", moe_left_out, 0),
+        ("bias shifted by 1", moe_bias_shift, 2.0**-8), ("another rank", moe_other_rank, 0),
+        ("experts in two groups", moe_across_groups, 2.0**-7), ("the linear half negated", moe_halves(0, False), 0),
+        ("a shut gate", moe_halves(1, True), 0), ("routed scale times 4", times({"routed_scaling_factor"}, {"output"}), 0),
+        ("second scales times 4", times({"gemm2_weights_scale"}, {"output"}), 0)],
 }
 
 # Folder -> (source, what, by what, the relation that must see it).
@@ -671,6 +778,17 @@ MUTANTS = {
         ("baseline.cpp", "sm_scale * (dot(query, value[j], C) + ", "(sm_scale * dot(query, value[j], C) + ", "scale in the queries"),
         ("oracle.cpp", "(m + std::log(Z)) / log_2", "std::log(Z) / log_2", "lse of one entry"),
         ("oracle.cpp", "    product<P>(rotary, x.p, dot, size);\n", "", "rotated keys among the latent")],
+    "moe_fp8_block_scale_ds_routing_topk8_ng8_kg4_e32_h7168_i2048": [
+        ("baseline.cpp", "weight[n] = score[best]", "weight[n] = biased[best]", "bias shifted by 1"),
+        ("baseline.cpp", "i / block * tokens + start + t", "(start + t) * hidden_blocks + i / block", "tokens in another order"),
+        ("baseline.cpp", "expert[k] == e + offset", "expert[k] == e", "another rank"),
+        ("baseline.cpp", "kept[e / group_size] && (", "(", "left out"),
+        ("baseline.cpp", "hidden) * g * sigmoid(g)", "hidden) * g * sigmoid(dot(linear, x[token[t]], hidden))", "the linear half negated"),
+        ("oracle.cpp", "scale * scores.s[e] / sum", "scale * scores.b[e] / sum", "bias shifted by 1"),
+        ("oracle.cpp", "in[0].score + in[1].score", "in[0].score", "left out"),
+        ("oracle.cpp", "e < offset + local", "e < offset + 31", "experts in another order"),
+        ("oracle.cpp", "silu = gate.y", "silu = linear.y", "the linear half negated"),
+        ("oracle.cpp", "row / block_size * (columns / block_size) + b", "b * (columns / block_size) + b", "a shut gate")],
 }
 
 
