@@ -64,15 +64,13 @@ class Classifier {
         say(cause->word.c_str(), cause->confidence, cause->evidence, cause->next);
         return true;
       }
-    if (const double busy = value("thread_balance"); has("thread_balance") && busy < even_threads) {
-      const std::string evidence =
-          fmt::format("on average a thread computes for {:.0f} % of the time that the busiest does",
-                      100 * busy);
-      if (value("least_thread") < idle_thread)
-        say("threading", 0.8, evidence + ": not all take part",
-            "hand out tasks by kw_parallel_for, at least one per thread");
-      else
-        say("tail", 0.8, evidence, "smaller tasks, the largest first, or tasks of equal size");
+    const double busy = value("thread_balance");
+    const std::string evidence = fmt::format(
+        "on average a thread computes for {:.0f} % of the time that the busiest does", 100 * busy);
+    const bool uneven = has("thread_balance") && busy < even_threads;
+    if (uneven && value("least_thread") < idle_thread) {
+      say("threading", 0.8, evidence + ": not all take part",
+          "hand out tasks by kw_parallel_for, at least one per thread");
       return true;
     }
     if (value("task_overhead") >= task_overhead) {
@@ -80,6 +78,10 @@ class Classifier {
           fmt::format("helper threads spend {:.0f} % of their samples where tasks are handed out",
                       100 * value("task_overhead")),
           "more work per task");
+      return true;
+    }
+    if (uneven) {
+      say("tail", 0.8, evidence, "smaller tasks, the largest first, or tasks of equal size");
       return true;
     }
     if (has("thread_efficiency") && value("thread_efficiency") < scales) {

@@ -173,6 +173,10 @@ TEST(Bottleneck, ThreadsThatWait) {
   EXPECT_EQ(classify(on_threads(0.65, 0.3, 0, 0.6)).word, "tail");
   EXPECT_EQ(classify(on_threads(0.5, 0, 0, 0.5)).word, "threading") << "one takes no part";
   EXPECT_EQ(classify(on_threads(0.97, 0.9, 0.6, 0.4)).word, "launch") << "tasks too small";
+  EXPECT_EQ(classify(on_threads(0.7, 0.5, 0.6, 0.4)).word, "launch")
+      << "who gets how many tiny tasks is chance";
+  EXPECT_EQ(classify(on_threads(0.5, 0, 1, 0.5)).word, "threading")
+      << "a helper that finds no task looks for one all the time";
   EXPECT_EQ(classify(on_threads(0.97, 0.9, 0.05, 0.4)).word, "threading") << "no faster than one";
   EXPECT_EQ(classify(on_threads(0.97, 0.9, 0.05, 0.95)).word, "unknown") << "as it should be";
   Profile p = on_threads(0.97, 0.9, 0.05, 0.95);
