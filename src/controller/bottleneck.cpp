@@ -30,6 +30,8 @@ class Classifier {
           fmt::format("a call takes {:.1f} us: below {:.0f} us most of it is the call itself",
                       value("call") / 1e3, short_call_ns / 1e3),
           "do more work in one call: fuse with what comes before or after");
+    } else if (bytes < at_ceiling && among_threads()) {
+      // A tail may leave two thirds of the units at work: asked before the FLOP ceiling.
     } else if (flops >= at_ceiling && bytes >= at_ceiling) {
       say("mixed", 0.8, shares(), "only less work helps: fewer operations and fewer bytes");
     } else if (flops >= at_ceiling) {
@@ -38,7 +40,7 @@ class Classifier {
       say("load_store", 0.9, shares(), "fewer loads and stores: more work per value loaded");
     } else if (bytes >= at_ceiling) {
       say("memory", 0.9, shares(), fewer_bytes);
-    } else if (!among_threads()) {
+    } else {
       inside();
     }
     if (state_.word == "memory")

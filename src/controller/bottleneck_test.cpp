@@ -179,7 +179,13 @@ TEST(Bottleneck, ThreadsThatWait) {
       << "a helper that finds no task looks for one all the time";
   EXPECT_EQ(classify(on_threads(0.97, 0.9, 0.05, 0.4)).word, "threading") << "no faster than one";
   EXPECT_EQ(classify(on_threads(0.97, 0.9, 0.05, 0.95)).word, "unknown") << "as it should be";
-  Profile p = on_threads(0.97, 0.9, 0.05, 0.95);
+  Profile p = on_threads(0.67, 0.4, 0.05, 0.66);
+  p.figures[1].value = 0.68;
+  EXPECT_EQ(classify(p).word, "tail") << "two thirds of the FLOP ceiling, and a third idle";
+  p = on_threads(0.97, 0.9, 0.05, 0.95);
+  p.figures[1].value = 0.9;
+  EXPECT_EQ(classify(p).word, "compute");
+  p = on_threads(0.97, 0.9, 0.05, 0.95);
   p.loops = {good_loop()};
   p.loops[0].atomics = 1;
   EXPECT_EQ(classify(p).word, "threading");
