@@ -14,7 +14,6 @@
 #include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
-#include <limits>
 #include <nlohmann/json.hpp>
 
 namespace kw {
@@ -44,8 +43,8 @@ void learn_from_neighbours(std::vector<RegimeSearch>& searches, std::size_t at) 
     }
 }
 
-/// What one call of the baseline takes on each workload, ns; 0 = not measured. The dearest first:
-/// they decide about regimes. What a tenth of the budget does not reach is estimated by its work.
+/// What one call of the baseline takes on each workload, ns; 0 for twins. Cheapest first, for a
+/// tenth of the budget at most; what that does not reach is estimated by its work.
 Result<std::vector<double>> settle_latencies(SearchContext& context) {
   const std::vector<BoundWorkload>& workloads = context.judge.workloads();
   KW_TRY(const Json measured, context.journal.once("latencies", "", [&]() -> Result<Json> {
@@ -56,15 +55,19 @@ Result<std::vector<double>> settle_latencies(SearchContext& context) {
       if (workloads[i].timed)
         order.push_back(i);
     std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-      return cost(workloads[a]) > cost(workloads[b]);
+      return cost(workloads[a]) < cost(workloads[b]);
     });
     std::vector<double> ns(workloads.size(), 0);
     KW_TRY(Subject baseline, load_baseline(context));
     Verdict unused;
+    double took = 0, work = 0; // of the one before: inputs, oracle and comparison included
     for (const std::size_t i : order) {
-      if (seconds_since(began) > context.options.seconds / 10 || context.hooks.stop())
+      const double expected = work > 0 ? took * cost(workloads[i]) / work : 0;
+      if (seconds_since(began) + expected > context.options.seconds / 10 || context.hooks.stop())
         break;
+      const SteadyTime start = std::chrono::steady_clock::now();
       KW_TRY(ns[i], context.judge.call_ns(baseline, i, 1, unused));
+      took = seconds_since(start), work = cost(workloads[i]);
     }
     Json json{{"ns", ns}};
     context.stamp(json);
@@ -72,12 +75,11 @@ Result<std::vector<double>> settle_latencies(SearchContext& context) {
   }));
   std::vector<double> ns(workloads.size(), 0);
   const Json list = measured.value("ns", Json::array());
-  double per_work = 0; // of the cheapest call that was measured
-  double least = std::numeric_limits<double>::infinity();
+  double per_work = 0, most = 0; // of the dearest call that was measured
   for (std::size_t i = 0; i < ns.size() && i < list.size(); ++i) {
     ns[i] = list[i].is_number() ? list[i].get<double>() : 0;
-    if (ns[i] > 0 && cost(workloads[i]) < least)
-      least = cost(workloads[i]), per_work = ns[i] / least;
+    if (ns[i] > 0 && cost(workloads[i]) > most)
+      most = cost(workloads[i]), per_work = ns[i] / most;
   }
   for (std::size_t i = 0; i < ns.size(); ++i)
     if (ns[i] == 0 && workloads[i].timed)
