@@ -78,9 +78,14 @@ Result<Memory> settle_memory(SearchContext& context, const std::vector<KnownAtte
 /// it does not judge twice.
 Status finish(SearchContext& context, const std::vector<RegimeSearch>& searches,
               OptimizeOutcome& outcome) {
+  const bool beaten = std::any_of(searches.begin(), searches.end(),
+                                  [](const RegimeSearch& s) { return s.beat_baseline(); });
+  if (beaten) {
+    KW_TRY(outcome.winner, assemble_winner(context, searches));
+  }
+  if (!context.options.judge_whole)
+    return context.log.flush();
   KW_TRY(const Json final, context.journal.once("final", "", [&]() -> Result<Json> {
-    const bool beaten = std::any_of(searches.begin(), searches.end(),
-                                    [](const RegimeSearch& s) { return s.beat_baseline(); });
     KW_CHECK(beaten ? judge_winner(context, searches, outcome) : place_baseline(context, outcome));
     return Json{{"probe", outcome.champion ? outcome.champion->id : ""},
                 {"decision", outcome.champion ? outcome.champion->decision : "none"},
@@ -104,7 +109,7 @@ Status finish(SearchContext& context, const std::vector<RegimeSearch>& searches,
 } // namespace
 
 double gate_seconds(const OptimizeOptions& options) {
-  return std::max(10.0, options.seconds / 8);
+  return options.gate_seconds > 0 ? options.gate_seconds : std::max(10.0, options.seconds / 8);
 }
 
 Result<OptimizeOutcome> optimize(Judge& judge, const Solution& baseline,
@@ -138,16 +143,19 @@ Result<OptimizeOutcome> optimize(Judge& judge, const Solution& baseline,
 
   const std::vector<double> shares = time_shares(outcome.regimes);
   double shares_left = 1;
+  int evaluations_left = options.evaluations;
   for (std::size_t i = 0; i < searches.size() && !hooks.stop(); ++i) {
     const int evaluations =
         options.evaluations == 0
             ? 0
-            : std::max(1, static_cast<int>(std::lround(shares[i] * options.evaluations)));
+            : std::max(1,
+                       static_cast<int>(std::lround(shares[i] / shares_left * evaluations_left)));
     learn_from_neighbours(searches, i);
     // What an earlier regime left over, or took too much of, is shared by those that are left.
     const double seconds = (options.seconds - context.spent) * shares[i] / shares_left;
     shares_left -= shares[i];
     context.lap();
+    const std::size_t before = context.events.size();
     // Whatever a step meets after the user has asked to stop, the answer is that it was stopped.
     const bool last = i + 1 == searches.size();
     if (Status done = searches[i].run(seconds, evaluations, !last, memory); !done) {
@@ -155,8 +163,10 @@ Result<OptimizeOutcome> optimize(Judge& judge, const Solution& baseline,
         return fail(done.error());
       hooks.note("the step that was under way failed: " + done.error().message);
     }
+    evaluations_left -= static_cast<int>(context.events.size() - before);
   }
   outcome.search_seconds = context.spent;
+  outcome.build_seconds = context.built;
   outcome.interrupted = hooks.stop();
   if (!outcome.interrupted) {
     const SteadyTime began = std::chrono::steady_clock::now();

@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 namespace kw {
 namespace {
@@ -111,7 +112,7 @@ Result<Subject*> RegimeSearch::champion() {
 }
 
 Status RegimeSearch::run(double seconds, int evaluations, bool may_stop, const Memory& memory) {
-  tuner_ = std::make_unique<Tuner>(*set_, TunerOptions{.algorithm = Algorithm::hybrid,
+  tuner_ = std::make_unique<Tuner>(*set_, TunerOptions{.algorithm = context_->options.strategy,
                                                        .seed = context_->options.seed,
                                                        .prior = prior_});
   began_ = context_->spent;
@@ -301,7 +302,7 @@ Status RegimeSearch::judge_batch(const std::vector<Config>& batch, const RoundPl
   }
   std::vector<TargetBuild> builds;
   if (!context_->journal.answered() && !solutions.empty()) {
-    KW_TRY(builds, context_->judge.build(solutions));
+    KW_TRY(builds, build(solutions));
   }
   for (std::size_t i = 0; i < solutions.size() && (i == 0 || goes_on()); ++i) {
     const Config& config = batch[of[i]];
@@ -317,12 +318,19 @@ Status RegimeSearch::judge_batch(const std::vector<Config>& batch, const RoundPl
   return {};
 }
 
+Result<std::vector<TargetBuild>> RegimeSearch::build(const std::vector<Solution>& solutions) {
+  const SteadyTime began = std::chrono::steady_clock::now();
+  KW_TRY(std::vector<TargetBuild> builds, context_->judge.build(solutions));
+  building_ += seconds_since(began);
+  return builds;
+}
+
 /// Builds where that has not happened, judges, archives; what is decided about it is the result.
 Result<Json> RegimeSearch::judge_live(const Config& config, const RoundPlan& plan,
                                       const Solution& solution, std::optional<TargetBuild> build) {
   Judge& judge = context_->judge;
   if (!build) {
-    KW_TRY(std::vector<TargetBuild> one, judge.build({solution}));
+    KW_TRY(std::vector<TargetBuild> one, this->build({solution}));
     build = std::move(one.front());
   }
   const Seed seed = fresh_seed();
@@ -356,6 +364,7 @@ Result<Json> RegimeSearch::judge_live(const Config& config, const RoundPlan& pla
   if (probe.estimate)
     result["estimate"] = *probe.estimate;
   result["seconds"] = context_->lap();
+  result["build_seconds"] = std::exchange(building_, 0.0);
   return result;
 }
 
@@ -365,6 +374,7 @@ Status RegimeSearch::take_in(const Config& config, const RoundPlan& plan, const 
   const std::string id = text_in(result, "probe");
   const Observation seen{.cost = number_in(result, "cost"), .valid = flag_in(result, "valid")};
   context_->spent += number_in(result, "seconds").value_or(0.0);
+  context_->built += number_in(result, "build_seconds").value_or(0.0);
   tuner_->tell(config, seen);
   ++evaluations_;
   ++context_->index;

@@ -48,6 +48,7 @@ class RegimeSearch {
   [[nodiscard]] std::optional<Config> anchor(const RoundPlan& plan) const;
   Status judge_batch(const std::vector<Config>& batch, const RoundPlan& plan, const Memory& memory,
                      RoundResult& round);
+  Result<std::vector<TargetBuild>> build(const std::vector<Solution>& solutions);
   Result<Json> judge_live(const Config& config, const RoundPlan& plan, const Solution& solution,
                           std::optional<TargetBuild> build);
   Status take_in(const Config& config, const RoundPlan& plan, const Json& result,
@@ -67,13 +68,14 @@ class RegimeSearch {
   std::optional<Config> best_;
   Subject baseline_;              ///< loaded when first needed
   Subject champion_;              ///< not loaded: the baseline stands for it, or it was replayed
+  double building_ = 0;           ///< seconds of builds that no result has counted yet
   Subject live_;                  ///< the candidate that was judged last
   std::optional<Solution> crown_; ///< the champion's sources, nullopt = baseline
   std::string champion_id_;       ///< probe id, "" = baseline
   double champion_log_ = 0;       ///< ln(t_baseline / t_champion), a chain of estimates
   double profiled_log_ = -1;      ///< champion_log_ when it was profiled last
   int evaluations_ = 0, most_evaluations_ = 0;
-  bool exhausted_ = false; ///< every legal configuration was tried
+  bool exhausted_ = false;         ///< every legal configuration was tried
   double began_ = 0, seconds_ = 0; ///< in the run's recorded time
 };
 

@@ -52,6 +52,15 @@ Result<Solution> assemble(const SearchContext& context, const std::vector<Regime
 
 } // namespace
 
+Result<std::optional<Solution>> assemble_winner(const SearchContext& context,
+                                                const std::vector<RegimeSearch>& searches) {
+  if (std::any_of(searches.begin(), searches.end(),
+                  [](const RegimeSearch& s) { return !s.winner(); }))
+    return std::optional<Solution>{};
+  KW_TRY(Solution assembled, assemble(context, searches));
+  return std::optional(std::move(assembled));
+}
+
 Status judge_winner(SearchContext& context, const std::vector<RegimeSearch>& searches,
                     OptimizeOutcome& outcome) {
   Judge& judge = context.judge;

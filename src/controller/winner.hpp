@@ -4,9 +4,14 @@
 
 #include "controller/regime_search.hpp"
 
+#include <optional>
 #include <vector>
 
 namespace kw {
+
+/// The winners of all regimes in one solution; nullopt where a regime has none.
+Result<std::optional<Solution>> assemble_winner(const SearchContext& context,
+                                                const std::vector<RegimeSearch>& searches);
 
 /// Verifies, gates and confirms the assembled solution, promotes it if all hold; fills
 /// outcome.champion and outcome.record. A regime without a correct kernel leaves both empty.

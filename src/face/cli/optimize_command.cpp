@@ -173,6 +173,7 @@ void add_optimize(CLI::App& app, Context& context) {
     double least_window_ms = 0;
     bool no_peers = false;
     std::vector<std::string> without;
+    std::string strategy{name(Algorithm::hybrid)};
   };
   auto o = std::make_shared<Options>();
   command->add_option("definition", o->request.definition,
@@ -201,6 +202,11 @@ void add_optimize(CLI::App& app, Context& context) {
       ->check(CLI::ExistingFile);
   command->add_option("--without", o->without, "switch a part of the controller off (repeatable)")
       ->check(CLI::IsMember(controller_part_names()));
+  command
+      ->add_option("--strategy", o->strategy,
+                   "how the tuner chooses; random does without the known good configurations too")
+      ->check(CLI::IsMember(algorithm_names()))
+      ->capture_default_str();
   command->footer(
       "  kernwright optimize softmax_f32 --budget 60s\n"
       "Ctrl-C stops the search cleanly; --resume continues it. Every probe is in the archive.");
@@ -214,6 +220,7 @@ void add_optimize(CLI::App& app, Context& context) {
       o->request.options.peers = !o->no_peers;
       for (const std::string& part : o->without)
         switch_off(o->request.options.parts, part);
+      o->request.options.strategy = *algorithm_from_name(o->strategy);
       o->request.origins = context.origins;
       return run(context, o->request);
     };
