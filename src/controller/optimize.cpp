@@ -3,13 +3,18 @@
 // the search and gates move the champion; only the final confirmation is ever reported.
 #include "controller/optimize.hpp"
 
+#include "controller/dispatch.hpp"
 #include "controller/effect_result.hpp"
+#include "controller/hearing.hpp"
+#include "controller/regime_refine.hpp"
 #include "controller/regime_search.hpp"
 #include "controller/winner.hpp"
 #include "formats/verdict_json.hpp"
 
 #include <algorithm>
 #include <cmath>
+#include <fmt/format.h>
+#include <limits>
 #include <nlohmann/json.hpp>
 
 namespace kw {
@@ -37,6 +42,47 @@ void learn_from_neighbours(std::vector<RegimeSearch>& searches, std::size_t at) 
       searches[at].learn(searches[i]);
       return;
     }
+}
+
+/// What one call of the baseline takes on each workload, ns; 0 = not measured. The dearest first:
+/// they decide about regimes. What a tenth of the budget does not reach is estimated by its work.
+Result<std::vector<double>> settle_latencies(SearchContext& context) {
+  const std::vector<BoundWorkload>& workloads = context.judge.workloads();
+  KW_TRY(const Json measured, context.journal.once("latencies", "", [&]() -> Result<Json> {
+    context.begin_effect();
+    const SteadyTime began = std::chrono::steady_clock::now();
+    std::vector<std::size_t> order;
+    for (std::size_t i = 0; i < workloads.size(); ++i)
+      if (workloads[i].timed)
+        order.push_back(i);
+    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+      return cost(workloads[a]) > cost(workloads[b]);
+    });
+    std::vector<double> ns(workloads.size(), 0);
+    KW_TRY(Subject baseline, load_baseline(context));
+    Verdict unused;
+    for (const std::size_t i : order) {
+      if (seconds_since(began) > context.options.seconds / 10 || context.hooks.stop())
+        break;
+      KW_TRY(ns[i], context.judge.call_ns(baseline, i, 1, unused));
+    }
+    Json json{{"ns", ns}};
+    context.stamp(json);
+    return json;
+  }));
+  std::vector<double> ns(workloads.size(), 0);
+  const Json list = measured.value("ns", Json::array());
+  double per_work = 0; // of the cheapest call that was measured
+  double least = std::numeric_limits<double>::infinity();
+  for (std::size_t i = 0; i < ns.size() && i < list.size(); ++i) {
+    ns[i] = list[i].is_number() ? list[i].get<double>() : 0;
+    if (ns[i] > 0 && cost(workloads[i]) < least)
+      least = cost(workloads[i]), per_work = ns[i] / least;
+  }
+  for (std::size_t i = 0; i < ns.size(); ++i)
+    if (ns[i] == 0 && workloads[i].timed)
+      ns[i] = per_work * cost(workloads[i]);
+  return ns;
 }
 
 /// A regime is searched on a workload that can be timed: on calls of a few microseconds all kernels
@@ -74,19 +120,54 @@ Result<Memory> settle_memory(SearchContext& context, const std::vector<KnownAtte
   return Memory(std::move(attempts));
 }
 
+/// Whether the winner may be judged whole: somebody has to say so where that was asked for.
+Result<bool> approved(SearchContext& context) {
+  if (!context.options.approval)
+    return true;
+  context.hooks.note("the search is over. Its winner is judged whole once somebody approves: "
+                     "`kernwright steer RUN --approve`, or --decline");
+  for (const Steering& s : context.steering) // said while the search still went on
+    if (s.kind == "approve" || s.kind == "decline")
+      return s.kind == "approve";
+  for (;;) {
+    constexpr double a_day = 86'400;
+    KW_TRY(const std::vector<Steering> said, hear(context, "approval", a_day));
+    for (const Steering& s : said)
+      if (s.kind == "approve" || s.kind == "decline")
+        return s.kind == "approve";
+  }
+}
+
 /// The champion judged whole, or the baseline placed; recorded, so that a run that was killed after
 /// it does not judge twice.
 Status finish(SearchContext& context, const std::vector<RegimeSearch>& searches,
               OptimizeOutcome& outcome) {
+  KW_TRY(const bool go, approved(context));
+  if (!go) {
+    context.hooks.note("declined: the winner is not judged and not promoted");
+    context.log.add({{"decision", "none"}, {"probe", ""}, {"reason", "declined by a person"}});
+    return context.log.flush();
+  }
   const bool beaten = std::any_of(searches.begin(), searches.end(),
                                   [](const RegimeSearch& s) { return s.beat_baseline(); });
-  if (beaten) {
-    KW_TRY(outcome.winner, assemble_winner(context, searches));
+  std::optional<Solution>& assembled = outcome.winner;
+  const auto bare = std::find_if(searches.begin(), searches.end(),
+                                 [](const RegimeSearch& s) { return !s.winner(); });
+  if (beaten && bare != searches.end())
+    context.hooks.note(
+        fmt::format("no correct kernel was found where {}: the winner would cover only part of the "
+                    "workloads and is not promoted",
+                    bare->regime().name));
+  else if (beaten) {
+    KW_TRY(assembled, dispatch(context, searches, outcome.dispatch));
   }
   if (!context.options.judge_whole)
     return context.log.flush();
   KW_TRY(const Json final, context.journal.once("final", "", [&]() -> Result<Json> {
-    KW_CHECK(beaten ? judge_winner(context, searches, outcome) : place_baseline(context, outcome));
+    if (assembled)
+      KW_CHECK(judge_winner(context, searches, *assembled, outcome));
+    else if (!beaten)
+      KW_CHECK(place_baseline(context, outcome));
     return Json{{"probe", outcome.champion ? outcome.champion->id : ""},
                 {"decision", outcome.champion ? outcome.champion->decision : "none"},
                 {"reason", outcome.champion ? outcome.champion->reason : ""},
@@ -130,7 +211,12 @@ Result<OptimizeOutcome> optimize(Judge& judge, const Solution& baseline,
   std::vector<Space> bare;
   for (const LoadedSpace& s : spaces)
     bare.push_back(s.space);
-  KW_TRY(outcome.regimes, find_regimes(judge.workloads(), bare, context.facts));
+  KW_TRY(outcome.regimes,
+         find_regimes(judge.workloads(), bare, context.facts, options.parts.dispatch));
+  if (options.parts.dispatch && judge.workloads().size() > 1) {
+    KW_TRY(const std::vector<double> ns, settle_latencies(context));
+    outcome.regimes = refine_regimes(std::move(outcome.regimes), judge.workloads(), ns);
+  }
   KW_CHECK(settle_representatives(context, outcome.regimes));
   KW_TRY(const Memory memory, settle_memory(context, run.known));
   std::vector<RegimeSearch> searches;
@@ -154,7 +240,7 @@ Result<OptimizeOutcome> optimize(Judge& judge, const Solution& baseline,
     // What an earlier regime left over, or took too much of, is shared by those that are left.
     const double seconds = (options.seconds - context.spent) * shares[i] / shares_left;
     shares_left -= shares[i];
-    context.lap();
+    context.begin_effect();
     const std::size_t before = context.events.size();
     // Whatever a step meets after the user has asked to stop, the answer is that it was stopped.
     const bool last = i + 1 == searches.size();
@@ -165,6 +251,8 @@ Result<OptimizeOutcome> optimize(Judge& judge, const Solution& baseline,
     }
     evaluations_left -= static_cast<int>(context.events.size() - before);
   }
+  for (std::size_t i = 0; i < searches.size(); ++i)
+    outcome.branches.push_back(searches[i].branch(i));
   outcome.search_seconds = context.spent;
   outcome.build_seconds = context.built;
   outcome.interrupted = hooks.stop();
@@ -179,6 +267,9 @@ Result<OptimizeOutcome> optimize(Judge& judge, const Solution& baseline,
   }
   outcome.events = std::move(context.events);
   outcome.rounds = std::move(context.rounds);
+  outcome.usage = context.usage;
+  outcome.cpu_seconds = context.cpu_spent;
+  outcome.steering = std::move(context.steering);
   outcome.total_seconds += outcome.search_seconds;
   return outcome;
 }

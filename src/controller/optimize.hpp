@@ -8,9 +8,11 @@
 #include "controller/decision_log.hpp"
 #include "controller/journal.hpp"
 #include "controller/known.hpp"
+#include "controller/proposer.hpp"
 #include "controller/recorder.hpp"
 #include "controller/regime.hpp"
 #include "controller/rounds.hpp"
+#include "controller/steering.hpp"
 #include "judge/judge.hpp"
 #include "model/probe.hpp"
 #include "model/profile.hpp"
@@ -18,6 +20,7 @@
 #include "search/tuner.hpp"
 
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -39,6 +42,13 @@ struct OptimizeOptions {
   Algorithm strategy = Algorithm::hybrid; ///< of the tuner
   /// Whether the winner is judged whole; a comparison of searches judges it itself.
   bool judge_whole = true;
+  std::vector<std::string> proposers;  ///< as on the command line; empty = the tuner alone
+  std::vector<std::string> references; ///< files of reference kernels to begin with
+  double proposer_seconds = 600;       ///< most that one call of a command may take
+  double attended_seconds = 0;     ///< how long a plateau waits for somebody; 0 = nobody is there
+  bool approval = false;           ///< the winner waits for somebody's approval
+  double cpu_seconds = 0;          ///< budget of CPU time; 0 = none
+  double tokens = 0, cost_usd = 0; ///< budgets of paid proposers; 0 = none
 };
 
 /// One finished probe, for a progress line and the report.
@@ -47,6 +57,44 @@ struct ProbeEvent {
   double seconds = 0; ///< since the start
   Probe probe;
   double best = 1; ///< champion's estimated speed-up in its regime after this probe
+};
+
+/// What the search settled on in one regime.
+struct BranchRecord {
+  std::size_t regime = 0;           ///< index into OptimizeOutcome::regimes
+  std::string hypothesis, proposer; ///< "" = nothing correct was found
+  double speedup = 0;               ///< over the baseline, an estimate; 0 = none ahead of it
+  std::string state; ///< bottleneck of the champion when it was profiled last; "" = never
+  double confidence = 0, headroom = 1;
+};
+
+/// One shape between two regimes, timed with the kernels of both.
+struct BorderPoint {
+  double at = 0;     ///< value of the axis
+  double higher = 0; ///< ln(t_lower / t_higher): positive = the higher regime's kernel is faster
+  bool held_out = false; ///< played no part in placing the border
+};
+
+struct BorderRecord {
+  std::string axis;
+  std::size_t lower = 0;            ///< index of the regime below it
+  double assumed = 0, measured = 0; ///< last value that the lower kernel takes
+  std::vector<BorderPoint> points;
+  int held_out_agree = 0, held_out = 0; ///< shapes kept aside, and those on their right side
+  std::string unmeasured;               ///< why the assumed border stands; "" = it was measured
+};
+
+/// What asking costs on a regime's representative call.
+struct DispatchCost {
+  std::size_t regime = 0;
+  std::string axes;
+  double ratio = 1; ///< t of the kernel alone / t through the dispatcher
+};
+
+struct DispatchRecord {
+  std::vector<BorderRecord> borders;
+  std::vector<DispatchCost> costs;
+  std::string refused; ///< why there is one kernel for all instead; "" = dispatched
 };
 
 struct OptimizeOutcome {
@@ -58,7 +106,12 @@ struct OptimizeOutcome {
   std::optional<Record> record;  ///< set when it was promoted
   bool interrupted = false;
   std::vector<Regime> regimes;
+  std::vector<BranchRecord> branches;
+  DispatchRecord dispatch;
   std::vector<RoundRecord> rounds;
+  Usage usage;            ///< of all proposers, as they said
+  double cpu_seconds = 0; ///< of the search: this process and those it ended
+  std::vector<Steering> steering;
   double search_seconds = 0, total_seconds = 0; ///< of all sessions of the run together
   double build_seconds = 0;                     ///< of search_seconds: waiting for the compiler
 };
@@ -73,6 +126,14 @@ struct LoadedSpace {
 using Profiler = std::function<Result<BottleneckState>(Subject&, std::size_t workload)>;
 
 struct OptimizeHooks {
+  /// ln(t_lower / t_higher) at shapes that no workload lists; empty = cannot be timed.
+  std::function<Result<std::vector<double>>(const Solution& lower, const Solution& higher,
+                                            const std::vector<Workload>& shapes)>
+      crossover;
+  /// What people said from line `from` of the ledger on; empty = nobody can say anything.
+  std::function<Result<SteeringLines>(std::size_t from)> steering;
+  /// In the order in which they get the seat; null = the tuner. Empty = the tuner alone.
+  std::vector<std::shared_ptr<Proposer>> proposers;
   Profiler profile; ///< may be empty
   std::function<bool()> stop = [] { return false; };
   std::function<void(const ProbeEvent&)> probe = [](const ProbeEvent&) {};

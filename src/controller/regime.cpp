@@ -82,16 +82,15 @@ std::vector<Regime> split_along(const Split& split, const std::vector<BoundWorkl
                   .spaces = grouped[entries[first].group].spaces};
     for (std::size_t k = first; k < i; ++k)
       regime.workloads.push_back(entries[k].workload);
-    // Between two regimes the border is the geometric mean of the neighbouring workloads.
+    regime.axis = split.axis;
+    regime.from = entries[first].at;
+    regime.to = entries[i - 1].at;
     if (i < entries.size())
-      regime.condition = fmt::format("{} <= {:.0f}", split.axis,
-                                     std::floor(std::sqrt(entries[i - 1].at * entries[i].at)));
-    regime.name = !regime.condition.empty() ? regime.condition
-                  : first == 0              ? "all"
-                               : fmt::format("{} >= {:.0f}", split.axis, entries[first].at);
+      regime.border = assumed_border(entries[i - 1].at, entries[i].at);
     out.push_back(std::move(regime));
     first = i;
   }
+  describe_row(out);
   return out;
 }
 
@@ -108,6 +107,20 @@ bool separable(const Split& split, const std::vector<BoundWorkload>& workloads,
 }
 
 } // namespace
+
+double assumed_border(double below, double above) {
+  return std::floor(std::sqrt(below * above));
+}
+
+void describe_row(std::vector<Regime>& row) {
+  for (std::size_t i = 0; i < row.size(); ++i) {
+    Regime& r = row[i];
+    r.condition = r.border > 0 ? fmt::format("{} <= {:.0f}", r.axis, r.border) : "";
+    r.name = !r.condition.empty() ? r.condition
+             : i == 0             ? "all"
+                                  : fmt::format("{} >= {:.0f}", r.axis, r.from);
+  }
+}
 
 void choose_representative(Regime& regime, const std::vector<BoundWorkload>& workloads,
                            const std::function<bool(std::size_t)>& timeable) {
@@ -172,7 +185,8 @@ std::string axis_condition(const Space& space, const Bindings& facts) {
 }
 
 Result<std::vector<Regime>> find_regimes(const std::vector<BoundWorkload>& workloads,
-                                         const std::vector<Space>& spaces, const Bindings& facts) {
+                                         const std::vector<Space>& spaces, const Bindings& facts,
+                                         bool split) {
   std::vector<Regime> regimes;
   for (std::size_t w = 0; w < workloads.size(); ++w) {
     std::vector<std::size_t> fitting;
@@ -186,7 +200,7 @@ Result<std::vector<Regime>> find_regimes(const std::vector<BoundWorkload>& workl
       if (applies != 0)
         fitting.push_back(s);
     }
-    if (fitting.empty())
+    if (fitting.empty() && !spaces.empty())
       return fail(ErrorKind::invalid_input,
                   fmt::format("no schedule space applies to workload {} ({})",
                               workloads[w].workload.uuid, workloads[w].axes_text),
@@ -204,9 +218,9 @@ Result<std::vector<Regime>> find_regimes(const std::vector<BoundWorkload>& workl
     }
     found->workloads.push_back(w);
   }
-  if (const Split split = split_of(workloads);
-      !split.axis.empty() && separable(split, workloads, regimes))
-    regimes = split_along(split, workloads, regimes);
+  if (const Split along = split_of(workloads);
+      split && !along.axis.empty() && separable(along, workloads, regimes))
+    regimes = split_along(along, workloads, regimes);
   for (Regime& regime : regimes) {
     regime.weight = 0;
     for (const std::size_t w : regime.workloads)

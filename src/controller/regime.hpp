@@ -23,7 +23,16 @@ struct Regime {
   std::size_t representative = 0;     ///< workload index: the weighted median by cost
   std::size_t smallest = 0;           ///< cheapest workload, verified as well
   double weight = 0;                  ///< sum of workload weights
+  std::string axis;                   ///< along which it borders on its neighbours; "" = none
+  double from = 0, to = 0;            ///< smallest and largest listed value of the axis
+  double border = 0;                  ///< it takes calls up to here; 0 = all that are left
 };
+
+/// Spells name and condition of regimes in a row along one axis.
+void describe_row(std::vector<Regime>& row);
+/// Between two regimes, before anything is measured: the geometric mean of their neighbouring
+/// values.
+[[nodiscard]] double assumed_border(double below, double above);
 
 /// Sets `smallest`, and `representative` among the workloads that can be timed (none: as it was).
 void choose_representative(Regime& regime, const std::vector<BoundWorkload>& workloads,
@@ -42,8 +51,11 @@ std::string axis_condition(const Space& space, const Bindings& facts);
 /// configuration cannot serve a matrix-vector and a matrix-matrix product), or, with several
 /// variable axes, along the one that is the length of a row of the first output, where it grows
 /// threefold. Regimes are ordered so that testing `condition` one after the other takes every call
-/// once. Errors: an `applies` that does not evaluate; a workload that no space applies to.
+/// once. Without spaces (nobody but others proposes) only the axes split. Errors: an `applies` that
+/// does not evaluate; a workload that none of the spaces applies to.
+/// `split` false: one regime for all that the same spaces apply to.
 Result<std::vector<Regime>> find_regimes(const std::vector<BoundWorkload>& workloads,
-                                         const std::vector<Space>& spaces, const Bindings& facts);
+                                         const std::vector<Space>& spaces, const Bindings& facts,
+                                         bool split = true);
 
 } // namespace kw

@@ -1,17 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// The search of one regime: rounds, tuner, champion, and the questions a candidate has to pass,
+// The search of one regime: rounds, proposers, champion, and the questions a candidate has to pass,
 // cheapest first: does it build, is it admitted, is it right on a few inputs, does a short paired
 // screen put it ahead of the champion, does the e-gate agree.
 #pragma once
 
+#include "controller/candidate.hpp"
 #include "controller/known.hpp"
 #include "controller/rounds.hpp"
 #include "controller/search_context.hpp"
+#include "controller/seat.hpp"
 #include "search/space_set.hpp"
 #include "search/tuner.hpp"
 
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -30,9 +33,10 @@ class RegimeSearch {
   Status run(double seconds, int evaluations, bool may_stop, const Memory& memory);
 
   [[nodiscard]] const Regime& regime() const { return *regime_; }
-  /// What to ship: the champion's configuration, else the best that a screen saw; nullopt = nothing
+  /// What to ship: the champion, else the tuner's best that a screen saw; nullopt = nothing
   /// correct.
-  [[nodiscard]] std::optional<Config> winner() const;
+  [[nodiscard]] std::optional<Winner> winner() const;
+  [[nodiscard]] BranchRecord branch(std::size_t regime) const;
   [[nodiscard]] bool beat_baseline() const { return !champion_id_.empty(); }
   [[nodiscard]] const std::string& champion_id() const { return champion_id_; }
   [[nodiscard]] const LoadedSpace& space_of(const Config& config) const;
@@ -41,17 +45,42 @@ class RegimeSearch {
  private:
   explicit RegimeSearch(SearchContext& context) : context_(&context) {}
   [[nodiscard]] bool goes_on() const;
+  Status reconnoitre(RoundPlanner& planner, const Memory& memory);
   /// Asks for the champion's bottleneck where it has changed enough since the last time.
   Status diagnose(RoundPlanner& planner);
   Status one_round(RoundPlanner& planner, const Memory& memory);
-  [[nodiscard]] std::vector<Config> propose(const RoundPlan& plan, const Config* anchor, int count);
+  /// The champion's configuration, or where it has none the best of the tuner's own.
+  [[nodiscard]] std::optional<Config> best_config() const;
   [[nodiscard]] std::optional<Config> anchor(const RoundPlan& plan) const;
-  Status judge_batch(const std::vector<Config>& batch, const RoundPlan& plan, const Memory& memory,
-                     RoundResult& round);
+  // Who proposes (regime_proposing.cpp).
+  [[nodiscard]] static std::string seat_name(const Proposer* proposer);
+  void seat_proposers();
+  [[nodiscard]] bool sits(std::size_t who) const;
+  [[nodiscard]] int batch_size(int left) const;
+  Result<std::vector<Candidate>> propose(const std::optional<Focus>& focus, int count);
+  Result<bool> tuner_round(RoundPlan& plan, const Memory& memory, RoundResult& round);
+  [[nodiscard]] ProposalRequest open_request(int count) const;
+  [[nodiscard]] ProposalRequest request_of(const Proposer& proposer, RoundPlan& plan,
+                                           const RoundPlanner& planner) const;
+  Result<Proposals> ask(Proposer& proposer, const ProposalRequest& request);
+  Status foreign_round(const Proposer& proposer, Proposals proposals, const RoundPlan& plan,
+                       const Memory& memory, RoundResult& round);
+  Status interludes(const Memory& memory);
+  Status interlude(Proposer& proposer, double wait_seconds, const Memory& memory);
+  Status wait_for_proposals(const Memory& memory);
+  /// What people say (regime_steering.cpp).
+  Status listen(RoundPlanner& planner, double wait_seconds);
+  Status ask_somebody(const RoundPlan& plan, RoundPlanner& planner);
+  void log_round(const RoundPlan& plan, std::string_view proposer) const;
+  // What becomes of it (regime_judging.cpp).
+  void tell(const Candidate& candidate, const Observation& seen, Attempt attempt);
+
+  Status judge_batch(const std::vector<Candidate>& batch, const RoundPlan& plan,
+                     const Memory& memory, RoundResult& round);
   Result<std::vector<TargetBuild>> build(const std::vector<Solution>& solutions);
-  Result<Json> judge_live(const Config& config, const RoundPlan& plan, const Solution& solution,
+  Result<Json> judge_live(const Candidate& candidate, const RoundPlan& plan,
                           std::optional<TargetBuild> build);
-  Status take_in(const Config& config, const RoundPlan& plan, const Json& result,
+  Status take_in(const Candidate& candidate, const RoundPlan& plan, const Json& result,
                  RoundResult& round);
   Status question(Subject& subject, Probe& probe, Observation& seen);
   Status gate(Subject& subject, double ahead, Probe& probe, Observation& seen);
@@ -65,7 +94,11 @@ class RegimeSearch {
   std::unique_ptr<SpaceSet> set_;
   std::unique_ptr<Tuner> tuner_; ///< made when the search begins, from what was learnt until then
   std::vector<Prior> prior_;
-  std::optional<Config> best_;
+  std::optional<Winner> best_;
+  std::vector<Attempt> attempts_;  ///< oldest first
+  std::vector<Proposer*> seated_;  ///< those who take rounds in turn; nullptr = the tuner
+  std::set<const Proposer*> gone_; ///< failed, or has nothing more: not asked again
+  std::unique_ptr<Seat> seat_;
   Subject baseline_;              ///< loaded when first needed
   Subject champion_;              ///< not loaded: the baseline stands for it, or it was replayed
   double building_ = 0;           ///< seconds of builds that no result has counted yet
@@ -73,9 +106,10 @@ class RegimeSearch {
   std::optional<Solution> crown_; ///< the champion's sources, nullopt = baseline
   std::string champion_id_;       ///< probe id, "" = baseline
   double champion_log_ = 0;       ///< ln(t_baseline / t_champion), a chain of estimates
+  BottleneckState state_;         ///< when it was profiled last
   double profiled_log_ = -1;      ///< champion_log_ when it was profiled last
   int evaluations_ = 0, most_evaluations_ = 0;
-  bool exhausted_ = false;         ///< every legal configuration was tried
+  bool exhausted_ = false;         ///< nobody has anything left
   double began_ = 0, seconds_ = 0; ///< in the run's recorded time
 };
 

@@ -18,10 +18,10 @@ struct PartName {
   std::string_view name;
   bool ControllerParts::* part;
 };
-constexpr PartName part_names[] = {{"profile", &ControllerParts::profile},
-                                   {"directions", &ControllerParts::directions},
-                                   {"memory", &ControllerParts::memory},
-                                   {"supervisor", &ControllerParts::supervisor}};
+constexpr PartName part_names[] = {
+    {"profile", &ControllerParts::profile},       {"directions", &ControllerParts::directions},
+    {"memory", &ControllerParts::memory},         {"supervisor", &ControllerParts::supervisor},
+    {"references", &ControllerParts::references}, {"dispatch", &ControllerParts::dispatch}};
 
 } // namespace
 
@@ -64,6 +64,7 @@ double RoundPlanner::promise(const Direction& direction) const {
 }
 
 RoundPlan RoundPlanner::next(const std::function<bool(const Direction&)>& applies) {
+  KW_ASSERT(reconnoitred_);
   RoundPlan plan{.number = static_cast<int>(rounds_.size()) + 1,
                  .phase = rounds_.empty() ? "explore" : "exploit",
                  .candidates = rounds_.empty() ? explore_candidates : round_candidates,
@@ -76,7 +77,7 @@ RoundPlan RoundPlanner::next(const std::function<bool(const Direction&)>& applie
     return plan;
   }
   if (parts_.supervisor)
-    plan.intervention = supervise(rounds_, taken_, proposers_);
+    plan.intervention = supervise(rounds_, taken_, proposers_, attended_);
   if (plan.intervention) {
     if (plan.intervention->recovery == Recovery::hand_over && !may_stop_)
       plan.intervention.reset();
@@ -87,19 +88,23 @@ RoundPlan RoundPlanner::next(const std::function<bool(const Direction&)>& applie
     ended_ = true;
   std::vector<const Direction*> open;
   for (const Direction& d : directions()) {
-    if (!answers(d, word_) || !applies(d))
+    if (!applies(d) || (!answers(d, word_) && d.id != preferred_))
       continue;
-    if (is_cycle(rounds_, signature_, d.id))
+    if (unwanted_.contains(std::string(d.id)) ||
+        (is_cycle(rounds_, signature_, d.id) && d.id != preferred_))
       plan.blocked.emplace_back(d.id);
     else
       open.push_back(&d);
   }
   std::stable_sort(open.begin(), open.end(), [&](const Direction* a, const Direction* b) {
+    if ((a->id == preferred_) != (b->id == preferred_))
+      return a->id == preferred_;
     return promise(*a) > promise(*b);
   });
   for (const Direction* d : open)
     plan.recommended.emplace_back(d->id);
-  const bool models_turn = !rounds_.back().direction.empty();
+  const bool asked_for = !open.empty() && open.front()->id == preferred_;
+  const bool models_turn = !rounds_.back().direction.empty() && !asked_for;
   if (!parts_.directions || open.empty() || models_turn) {
     plan.why = !parts_.directions ? "directions are switched off"
                : open.empty() ? fmt::format("nothing left to try for a kernel that is {}", word_)
@@ -109,7 +114,9 @@ RoundPlan RoundPlanner::next(const std::function<bool(const Direction&)>& applie
   plan.direction = open.front();
   predicted_ = promise(*plan.direction);
   plan.predicted = std::exp(predicted_);
-  plan.why = fmt::format("state {}, headroom {:.2f}x", word_, headroom_);
+  plan.why = asked_for ? "somebody asked for it"
+                       : fmt::format("state {}, headroom {:.2f}x", word_, headroom_);
+  preferred_.clear();
   return plan;
 }
 

@@ -67,6 +67,7 @@ TEST(Directions, FreeTheParametersOfTheirRoles) {
 
 TEST(Rounds, SurveyFirstThenDirectionAndModelInTurn) {
   RoundPlanner planner({}, 1, true);
+  planner.reconnoitred();
   RoundPlan plan = planner.next(always);
   EXPECT_EQ(plan.phase, "explore");
   EXPECT_EQ(plan.direction, nullptr);
@@ -85,6 +86,7 @@ TEST(Rounds, SurveyFirstThenDirectionAndModelInTurn) {
 
 TEST(Rounds, WhatFailedTwiceFromAStateIsBlockedThereAndOpenElsewhere) {
   RoundPlanner planner({.supervisor = false}, 1, true);
+  planner.reconnoitred();
   planner.close(idle(planner.next(always), planner));
   planner.state("latency", 3, "latency/rows");
   std::map<std::string, int> tries;
@@ -105,6 +107,7 @@ TEST(Rounds, WhatFailedTwiceFromAStateIsBlockedThereAndOpenElsewhere) {
 
 TEST(Rounds, ADirectionThatKeepsItsWordIsPreferred) {
   RoundPlanner planner({.supervisor = false}, 1, true);
+  planner.reconnoitred();
   planner.close(idle(planner.next(always), planner));
   planner.state("memory", 5, "memory/rows");
   const std::string best(planner.next(always).direction->id);
@@ -128,6 +131,7 @@ TEST(Rounds, PartsCanBeSwitchedOff) {
     switch_off(parts, name);
   EXPECT_EQ(switched_off(parts), controller_part_names());
   RoundPlanner planner(parts, 1, true);
+  planner.reconnoitred();
   planner.state("memory", 5, "memory/rows");
   for (int i = 0; i < 60; ++i) {
     const RoundPlan plan = planner.next(always);
@@ -192,6 +196,7 @@ TEST(Supervisor, RecoversInOrderWithMorePatienceEachTimeAndThenHandsOver) {
 TEST(Rounds, OnlyARegimeThatMayStopEndsAtAPlateau) {
   for (const bool may_stop : {true, false}) {
     RoundPlanner planner({}, 1, may_stop);
+    planner.reconnoitred();
     planner.state("unknown", 1, "unknown/rows");
     for (int i = 0; i < 60 && !planner.ended(); ++i)
       planner.close(idle(planner.next(always), planner));

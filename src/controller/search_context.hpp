@@ -6,6 +6,8 @@
 #include "controller/journal.hpp"
 #include "controller/optimize.hpp"
 
+#include "os/clock.hpp"
+
 #include <chrono>
 #include <vector>
 
@@ -33,13 +35,19 @@ struct SearchContext {
   SteadyTime mark = std::chrono::steady_clock::now(); ///< end of the last effect
   std::vector<ProbeEvent> events;
   std::vector<RoundRecord> rounds = {};
+  Usage usage = {};     ///< of all proposers
+  double cpu_spent = 0; ///< CPU seconds of all recorded effects
+  double cpu_mark = process_cpu_seconds();
+  std::vector<Steering> steering = {};       ///< heard so far
+  std::vector<Contribution> references = {}; ///< kernels from outside, with their provenance
+  std::size_t heard = 0;                     ///< lines of the ledger
 
-  /// Seconds since the last effect, and begins the next.
-  double lap() {
-    const double seconds = seconds_since(mark);
-    mark = std::chrono::steady_clock::now();
-    return seconds;
-  }
+  /// Writes into an effect's result what was used up since the last one.
+  void stamp(Json& result);
+  /// The run's clock goes on by what an effect took when it was carried out.
+  void spend(const Json& result);
+  /// What was used up until now belongs to no effect.
+  void begin_effect();
 };
 
 /// A process of its own for the baseline. Error: it does not build or load.

@@ -66,6 +66,8 @@ std::string_view name(Recovery recovery) {
     return "restart from an archived branch";
   case Recovery::change_proposer:
     return "change proposer";
+  case Recovery::ask:
+    return "ask somebody";
   case Recovery::hand_over:
     break;
   }
@@ -82,16 +84,18 @@ bool is_cycle(const std::vector<RoundResult>& rounds, std::string_view signature
 }
 
 std::optional<Intervention> supervise(const std::vector<RoundResult>& rounds,
-                                      const std::vector<Recovery>& taken, int proposers) {
+                                      const std::vector<Recovery>& taken, int proposers,
+                                      bool attended) {
   // Every recovery so far had the same patience as the search before it.
   const int patience = stalled_rounds * (1 + static_cast<int>(taken.size()));
   const auto found = detect(rounds, patience);
   if (!found)
     return std::nullopt;
   for (const Recovery next : {Recovery::change_family, Recovery::restart_from_branch,
-                              Recovery::change_proposer, Recovery::hand_over}) {
+                              Recovery::change_proposer, Recovery::ask, Recovery::hand_over}) {
     if (std::find(taken.begin(), taken.end(), next) != taken.end() ||
-        (next == Recovery::change_proposer && proposers < 2))
+        (next == Recovery::change_proposer && proposers < 2) ||
+        (next == Recovery::ask && !attended))
       continue;
     return Intervention{.detector = found->first, .evidence = found->second, .recovery = next};
   }

@@ -31,7 +31,7 @@ inline constexpr int regressed_rounds = 3;
 inline constexpr double diminished = 0.1; ///< gain per second of the last rounds over the mean's
 } // namespace supervision
 
-enum class Recovery { change_family, restart_from_branch, change_proposer, hand_over };
+enum class Recovery { change_family, restart_from_branch, change_proposer, ask, hand_over };
 [[nodiscard]] std::string_view name(Recovery recovery);
 
 struct Intervention {
@@ -45,9 +45,10 @@ struct Intervention {
                             std::string_view direction);
 
 /// What the last rounds call for; nullopt = go on. `taken`: recoveries since the last gain, in
-/// their order; each is proposed once, hand_over last. `proposers`: how many there are.
+/// their order; each is proposed once, hand_over last. `proposers`: how many there are. `attended`:
+/// whether there is somebody to ask.
 [[nodiscard]] std::optional<Intervention> supervise(const std::vector<RoundResult>& rounds,
                                                     const std::vector<Recovery>& taken,
-                                                    int proposers);
+                                                    int proposers, bool attended = false);
 
 } // namespace kw

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "controller/winner.hpp"
 
+#include "controller/contributions.hpp"
+#include "controller/dispatch.hpp"
+#include "controller/solution_folder.hpp"
 #include "judge/sanitize.hpp"
-#include "search/instantiate.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -25,67 +27,25 @@ std::vector<PeerSpec> peers(const OptimizeOptions& options) {
   return options.peers ? options.peer_list : std::vector<PeerSpec>{};
 }
 
-std::string both(const std::string& a, const std::string& b) {
-  return a.empty() ? b : b.empty() ? a : fmt::format("({}) and ({})", a, b);
-}
-
-Result<Solution> assemble(const SearchContext& context, const std::vector<RegimeSearch>& searches) {
-  std::vector<Branch> branches;
-  for (const RegimeSearch& search : searches) {
-    const Config config = *search.winner();
-    const LoadedSpace& loaded = search.space_of(config);
-    branches.push_back(
-        {.when = both(search.regime().condition, axis_condition(loaded.space, context.facts)),
-         .variant = {.space = &loaded.space,
-                     .choice = config.choice,
-                     .template_text = loaded.template_text}});
-  }
-  // Regimes come in an order in which their conditions take every call once; a branch that takes
-  // everything goes last.
-  std::stable_sort(branches.begin(), branches.end(), [](const Branch& a, const Branch& b) {
-    return !a.when.empty() && b.when.empty();
-  });
-  if (branches.size() == 1)
-    return instantiate(context.judge.definition(), branches.front().variant);
-  return instantiate_dispatch(context.judge.definition(), branches);
-}
-
-} // namespace
-
-Result<std::optional<Solution>> assemble_winner(const SearchContext& context,
-                                                const std::vector<RegimeSearch>& searches) {
-  if (std::any_of(searches.begin(), searches.end(),
-                  [](const RegimeSearch& s) { return !s.winner(); }))
-    return std::optional<Solution>{};
-  KW_TRY(Solution assembled, assemble(context, searches));
-  return std::optional(std::move(assembled));
-}
-
-Status judge_winner(SearchContext& context, const std::vector<RegimeSearch>& searches,
-                    OptimizeOutcome& outcome) {
+Status judge_whole(SearchContext& context, const std::vector<RegimeSearch>& searches,
+                   const Solution& assembled, OptimizeOutcome& outcome) {
   Judge& judge = context.judge;
   const OptimizeOptions& options = context.options;
-  for (const RegimeSearch& search : searches)
-    if (!search.winner()) {
-      context.hooks.note(
-          fmt::format("no correct kernel was found where {}: the winner would cover only part of "
-                      "the workloads and is not promoted",
-                      search.regime().name));
-      return {};
-    }
-  KW_TRY(const Solution assembled, assemble(context, searches));
   context.hooks.note(
       fmt::format("judging `{}` whole: gate {}, then confirmation in fresh processes",
                   assembled.name, options.final_gate));
   KW_TRY(Subject baseline, load_baseline(context));
   const Seed seed = fresh_seed();
   Probe probe = context.recorder.open(assembled, seed);
-  probe.proposer = "tuner";
   probe.parent = searches.front().champion_id();
   probe.hypothesis = "final";
-  for (const RegimeSearch& search : searches)
-    probe.hypothesis +=
-        fmt::format("; {}: {}", search.regime().name, search.text(*search.winner()));
+  for (const RegimeSearch& search : searches) {
+    const Winner winner = *search.winner();
+    probe.hypothesis += fmt::format("; {}: {}", search.regime().name, winner.hypothesis);
+    if (probe.proposer.find(winner.proposer) == std::string::npos)
+      probe.proposer += (probe.proposer.empty() ? "" : "+") + winner.proposer;
+  }
+  probe.contributions = contributions(context, searches);
   const RaceOptions race = final_race(options);
   const SteadyTime began = std::chrono::steady_clock::now();
   judge.begin(seed);
@@ -114,6 +74,23 @@ Status judge_winner(SearchContext& context, const std::vector<RegimeSearch>& sea
   }
   outcome.champion = std::move(probe);
   return {};
+}
+
+} // namespace
+
+Status judge_winner(SearchContext& context, const std::vector<RegimeSearch>& searches,
+                    const Solution& assembled, OptimizeOutcome& outcome) {
+  KW_CHECK(judge_whole(context, searches, assembled, outcome));
+  const Finding finding = outcome.champion->verdict.finding;
+  if (finding == Finding::none || finding == Finding::timing)
+    return {};
+  // A dispatcher may fail where its branches did not. What is left is said with its own speed.
+  KW_TRY(const std::optional<Solution> one, single_kernel(context, searches));
+  if (!one || source_identity(*one) == source_identity(assembled))
+    return {};
+  context.hooks.note(fmt::format("`{}` is {}: falling back to one kernel for all", assembled.name,
+                                 name(outcome.champion->verdict.finding)));
+  return judge_whole(context, searches, *one, outcome);
 }
 
 Status place_baseline(SearchContext& context, OptimizeOutcome& outcome) {

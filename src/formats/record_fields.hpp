@@ -206,6 +206,7 @@ template <class V, Of<TimingEvidence> R> void each(V& v, R& r) {
   v("fit", r.fit);
   v("gate", r.gate);
   v("confirmation", r.confirmation);
+  v.unless_empty("objective", r.objective);
   v("speedup", r.speedup);
   v("low", r.low);
   v("high", r.high);
@@ -263,6 +264,18 @@ template <class V, Of<Environment> R> void each(V& v, R& r) {
   v("version", r.version);
   v("more", r.more);
 }
+template <class V, Of<Contribution> R> void each(V& v, R& r) {
+  v("role", r.role);
+  v("who", r.who);
+  v("proposed", r.proposed);
+  v("right", r.right);
+  v("kept", r.kept);
+  v("in_winner", r.in_winner);
+  v("minutes", r.minutes);
+  v.unless_empty("source", r.source);
+  v.unless_empty("commit", r.commit);
+  v.unless_empty("licence", r.licence);
+}
 template <class V, Of<Probe> R> void each(V& v, R& r) {
   v("id", r.id);
   v("run", r.run);
@@ -283,6 +296,7 @@ template <class V, Of<Probe> R> void each(V& v, R& r) {
   v("wall_ms", r.wall_ms);
   v("regime", r.regime);
   v.unless_empty("direction", r.direction);
+  v.unless_empty("contributions", r.contributions);
   v("estimate", r.estimate);
 }
 template <class V, Of<Record> R> void each(V& v, R& r) {

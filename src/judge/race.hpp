@@ -8,6 +8,7 @@
 #include "judge/trial.hpp"
 #include "model/verdict.hpp"
 #include "stats/e_gate.hpp"
+#include "stats/objective.hpp"
 
 #include <cstdint>
 #include <functional>
@@ -18,6 +19,7 @@ namespace kw {
 
 struct RaceOptions {
   EGateOptions gate;
+  Objective objective = Objective::weighted;
   bool warm = true;           ///< false = cold protocol
   int windows = 3;            ///< per arm and round; 1 when a single call exceeds the window 8x
   double least_window_ns = 0; ///< 0 = from the session's calibration

@@ -15,14 +15,17 @@ double log_ratio(const RoundTimes& times) {
   return std::log(times.ns[0] / times.ns[1]);
 }
 
-double combined_ratio(const RoundOutcome& outcome, const std::vector<BoundWorkload>& workloads) {
-  double sum = 0, weight = 0;
+double combined_ratio(const RoundOutcome& outcome, const std::vector<BoundWorkload>& workloads,
+                      Objective objective) {
+  std::vector<TimePair> pairs;
   for (const RoundTimes& t : outcome.times) {
-    const double w = workloads[t.workload].timing_weight;
-    sum += w * log_ratio(t);
-    weight += w;
+    const BoundWorkload& w = workloads[t.workload];
+    pairs.push_back({.baseline = t.ns[0],
+                     .candidate = t.ns[1],
+                     .weight = w.timing_weight,
+                     .count = 1 + static_cast<double>(w.twins.size())});
   }
-  return sum / weight;
+  return log_speedup(objective, pairs);
 }
 
 double drift_of(const std::vector<double>& ratios) {

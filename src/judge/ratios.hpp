@@ -6,6 +6,7 @@
 #include "judge/race.hpp"
 #include "model/verdict.hpp"
 #include "stats/e_gate.hpp"
+#include "stats/objective.hpp"
 
 #include <string>
 #include <vector>
@@ -17,9 +18,10 @@ inline constexpr double tolerated_loss = 0.03;
 
 /// ln(t_first / t_second) of one round and workload: positive where the second is faster.
 [[nodiscard]] double log_ratio(const RoundTimes& times);
-/// The round's d: mean of its log ratios, weighted by workload.
+/// The round's d: ln of its speed-up under the objective.
 [[nodiscard]] double combined_ratio(const RoundOutcome& outcome,
-                                    const std::vector<BoundWorkload>& workloads);
+                                    const std::vector<BoundWorkload>& workloads,
+                                    Objective objective);
 /// Rank correlation of the ratios with their order: 0 = steady, +-1 = a trend.
 [[nodiscard]] double drift_of(const std::vector<double>& ratios);
 /// True where a trend explains the ratios; few rounds show none.

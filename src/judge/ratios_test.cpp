@@ -34,12 +34,13 @@ TEST(Ratios, PositiveWhereTheCandidateIsFaster) {
 
 TEST(Ratios, WorkloadsCountByWeight) {
   const RoundOutcome outcome = round_of({{0, {100, 100}}, {1, {200, 100}}});
-  EXPECT_DOUBLE_EQ(combined_ratio(outcome, two_workloads()), 0.75 * std::log(2.0));
+  EXPECT_DOUBLE_EQ(combined_ratio(outcome, two_workloads(), Objective::weighted),
+                   0.75 * std::log(2.0));
 }
 
 TEST(Ratios, OnlyTimedWorkloadsCount) {
   const RoundOutcome outcome = round_of({{1, {200, 100}}});
-  EXPECT_DOUBLE_EQ(combined_ratio(outcome, two_workloads()), std::log(2.0));
+  EXPECT_DOUBLE_EQ(combined_ratio(outcome, two_workloads(), Objective::weighted), std::log(2.0));
 }
 
 TEST(Ratios, RoundsGatherPerWorkloadAndBaseline) {

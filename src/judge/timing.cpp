@@ -116,10 +116,12 @@ Status Judge::self_test(Subject& baseline, const RaceOptions& options, TimingEvi
   std::vector<double> ratios;
   for (int i = 0; i < self_test_rounds; ++i) {
     KW_TRY(const RoundOutcome outcome, race.round());
-    ratios.push_back(combined_ratio(outcome, workloads_));
+    ratios.push_back(combined_ratio(outcome, workloads_, options.objective));
     gate.add(ratios.back());
   }
   evidence.protocol = options.warm ? "warm" : "cold";
+  if (options.objective != Objective::weighted)
+    evidence.objective = name(options.objective);
   evidence.doorbell =
       session_->doorbell(definition_.ext.threads) == Doorbell::spin ? "spin" : "futex";
   evidence.window_ns = least_window_ns(options);
@@ -157,7 +159,7 @@ Result<ScreenReading> Judge::screen(Subject& reference, Subject& candidate, std:
     if (i < 0 && race.chosen().empty())
       return ScreenReading{}; // too short to tell from outside: a tie
     if (i >= 0)
-      ratios.push_back(combined_ratio(outcome, workloads_));
+      ratios.push_back(combined_ratio(outcome, workloads_, Objective::weighted));
   }
   return ScreenReading{.ahead = median(ratios),
                        .least = *std::min_element(ratios.begin(), ratios.end()),
@@ -196,8 +198,10 @@ Status Judge::time(Subject& baseline, Subject& candidate, const RaceOptions& opt
   std::vector<double> ratios;
   const Deadline deadline(options.seconds);
   std::uint64_t discarded = 0;
+  // Fewer rounds than can decide would be time spent for nothing.
+  const int deciding = least_rounds_to_accept(options.gate);
   for (int i = -1; gate.decision() == GateDecision::undecided && !gate.exhausted(); ++i) {
-    if (i >= 0 && deadline.passed())
+    if (i >= 0 && deadline.passed() && (gate.losses() > 0 || gate.rounds() >= deciding))
       break;
     context_.progress("time", static_cast<std::uint64_t>(std::max(i, 0)),
                       static_cast<std::uint64_t>(options.gate.max_rounds));
@@ -233,7 +237,7 @@ Status Judge::time(Subject& baseline, Subject& candidate, const RaceOptions& opt
       }
       continue;
     }
-    ratios.push_back(combined_ratio(outcome, workloads_));
+    ratios.push_back(combined_ratio(outcome, workloads_, options.objective));
     gate.add(ratios.back());
     for (std::size_t w = 0; w < outcome.times.size(); ++w)
       guards[w].add(-log_ratio(outcome.times[w]));
@@ -356,7 +360,7 @@ Status Judge::confirm(const Subject& baseline, const Subject& candidate,
       }
       if (i < 0 || outcome.discarded)
         continue;
-      ratios.push_back(combined_ratio(outcome, workloads_));
+      ratios.push_back(combined_ratio(outcome, workloads_, options.objective));
       append_round(verdict.times->confirmation, outcome, workloads_, baseline.solution.name);
       for (std::size_t k = 2; k < names.size(); ++k) {
         RoundOutcome against = outcome;
@@ -390,8 +394,11 @@ Status Judge::confirm(const Subject& baseline, const Subject& candidate,
                     times.low, times.high);
   } else {
     verdict.merit.summary = fmt::format(
-        "{:.2f}x [{:.2f}, {:.2f}] against `{}`, confirmed over {} fresh process pairs",
-        times.speedup, times.low, times.high, baseline.solution.name, options.process_pairs);
+        "{:.2f}x [{:.2f}, {:.2f}] against `{}`, confirmed over {} fresh process pairs{}",
+        times.speedup, times.low, times.high, baseline.solution.name, options.process_pairs,
+        options.objective == Objective::weighted
+            ? ""
+            : fmt::format("; {}", described(options.objective)));
   }
   return {};
 }

@@ -23,6 +23,16 @@ struct Environment {
   std::map<std::string, std::string> more;
 };
 
+/// Who brought about a winner: one row of its run's contribution matrix.
+struct Contribution {
+  std::string role; ///< "tuner", "agent", "human", "replay", "reference"
+  std::string who;  ///< proposer, or the name a person gave; of a reference the kernel's
+  int proposed = 0, right = 0, kept = 0; ///< candidates; those that led a regime for a while
+  bool in_winner = false;
+  double minutes = 0;                  ///< of a person's time, as stated
+  std::string source, commit, licence; ///< of a kernel from outside; "" = not stated
+};
+
 struct Probe {
   std::string id;  ///< content address: sha256 over solution, verdict, environment, seed
   std::string run; ///< id of the run it belongs to ("" for a lone evaluate)
@@ -43,6 +53,7 @@ struct Probe {
   double wall_ms = 0;
   std::string regime;    ///< of a search: which group of workloads it was tried on
   std::string direction; ///< of a search: what its round was to change, "model" = the free choice
+  std::vector<Contribution> contributions; ///< of a run's final judgement
   std::optional<double> estimate; ///< of a search: ln(t_baseline / t_candidate), a screen, no claim
 };
 

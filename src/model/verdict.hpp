@@ -167,7 +167,8 @@ struct TimingEvidence {
   bool fit = false;                       ///< false = machine unfit for timing
   std::vector<PairedTiming> gate;         ///< decides
   std::vector<PairedTiming> confirmation; ///< reported
-  double speedup = 0, low = 0, high = 0;  ///< geometric mean over workloads, from confirmation only
+  std::string objective; ///< stats/objective.hpp: what the figures below are; "" = weighted
+  double speedup = 0, low = 0, high = 0; ///< over all workloads, from confirmation only
 };
 
 /// Trials of one workload under upstream's rule.

@@ -3,6 +3,7 @@
 
 #include <ctime>
 #include <fmt/format.h>
+#include <sys/resource.h>
 
 namespace kw {
 namespace {
@@ -43,6 +44,17 @@ std::string iso8601_utc(std::int64_t unix_ns) {
   return fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}.{:03}Z", parts.tm_year + 1900,
                      parts.tm_mon + 1, parts.tm_mday, parts.tm_hour, parts.tm_min, parts.tm_sec,
                      fraction);
+}
+
+double process_cpu_seconds() {
+  double seconds = 0;
+  for (const int who : {RUSAGE_SELF, RUSAGE_CHILDREN}) {
+    rusage used{};
+    if (::getrusage(who, &used) == 0)
+      for (const timeval& t : {used.ru_utime, used.ru_stime})
+        seconds += static_cast<double>(t.tv_sec) + 1e-6 * static_cast<double>(t.tv_usec);
+  }
+  return seconds;
 }
 
 } // namespace kw

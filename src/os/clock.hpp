@@ -27,6 +27,9 @@ class SystemClock final : public Clock {
   [[nodiscard]] std::int64_t wall_ns() const override;
 };
 
+/// CPU seconds, user and system, of this process and of its children that have ended.
+[[nodiscard]] double process_cpu_seconds();
+
 /// For tests and replay: stands still until told otherwise.
 class ManualClock final : public Clock {
  public:

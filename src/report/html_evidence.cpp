@@ -168,28 +168,6 @@ std::string probes(const OptimizeReport& r) {
   return out + "</tbody></table></div></details>\n</section>\n";
 }
 
-std::string rounds(const OptimizeReport& r) {
-  if (r.rounds.empty())
-    return {};
-  std::string out = "<section>\n<h2>Rounds of the search</h2>\n<details><summary>";
-  out += fmt::format(
-      "{} rounds: state, direction, what it was to bring and what it brought</summary>\n"
-      "<div class=\"scroll\"><table>\n<thead><tr><th>regime</th><th class=\"n\">round</th>"
-      "<th>state</th><th>direction</th><th class=\"n\">predicted</th><th class=\"n\">measured</th>"
-      "<th class=\"n\">right of tried</th><th>why</th></tr></thead>\n<tbody>\n",
-      r.rounds.size());
-  for (const ReportRound& round : r.rounds)
-    out +=
-        "<tr>" + cell("t", round.regime) + cell("n", std::to_string(round.number)) +
-        cell("", round.state.empty() ? "-" : round.state) + cell("t", round.direction) +
-        cell("n", round.direction == "model" ? "-" : ratio_text(round.predicted)) +
-        cell(round.measured > 1 ? "n pass" : "n", ratio_text(round.measured)) +
-        cell("n", fmt::format("{} of {}", round.valid, round.tried)) +
-        cell("t", round.intervention.empty() ? round.why : round.intervention + "; " + round.why) +
-        "</tr>\n";
-  return out + "</tbody></table></div></details>\n</section>\n";
-}
-
 std::string solution(const OptimizeReport& r) {
   if (r.sources.empty())
     return {};

@@ -32,7 +32,8 @@ std::string html::document(std::string_view title, std::string_view version,
 std::string html_report(const OptimizeReport& r) {
   return html::document(r.definition, r.version,
                         html::header(r) + html::hero(r) + html::trajectory(r) + html::workloads(r) +
-                            html::evidence(r) + html::solution(r) + html::rounds(r) +
+                            html::branches(r) + html::evidence(r) + html::solution(r) +
+                            html::contributions(r) + html::cost(r) + html::rounds(r) +
                             html::probes(r) + html::reproduce(r));
 }
 

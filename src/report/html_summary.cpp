@@ -6,6 +6,7 @@
 #include "report/render.hpp"
 #include "report/units.hpp"
 #include "report/verdict_text.hpp"
+#include "stats/objective.hpp"
 
 #include <fmt/format.h>
 
@@ -58,11 +59,11 @@ std::string hero(const OptimizeReport& r) {
     const TimingEvidence& t = *r.verdict.times;
     out += fmt::format("<div class=\"figure\">{} <span class=\"interval\">{}</span></div>\n",
                        xml_text(ratio_text(t.speedup)), xml_text(interval_text(t.low, t.high)));
-    out +=
-        fmt::format("<p class=\"sub\">geometric mean over {} {} against <b>{}</b>, 95 % interval, "
-                    "from the confirmation run alone</p>\n",
-                    r.workloads.size(), r.workloads.size() == 1 ? "workload" : "workloads",
-                    xml_text(r.baseline));
+    out += fmt::format("<p class=\"sub\">{}; {} {} against <b>{}</b>, 95 % interval, "
+                       "from the confirmation run alone</p>\n",
+                       described(objective_from_name(t.objective).value_or(Objective::weighted)),
+                       r.workloads.size(), r.workloads.size() == 1 ? "workload" : "workloads",
+                       xml_text(r.baseline));
     out += fmt::format("<p><code>{}</code></p>\n", xml_text(r.champion));
   } else if (!r.champion.empty()) {
     out +=

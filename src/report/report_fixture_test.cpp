@@ -146,6 +146,48 @@ OptimizeReport sample_report() {
                .tried = 3,
                .valid = 2,
                .intervention = "stall (4 rounds without a gain of 2 %): change family"}};
+  r.branches = {{.regime = "batch <= 8",
+                 .condition = "batch <= 8",
+                 .workloads = 3,
+                 .share = 0.5,
+                 .kernel = "space=rows U=4",
+                 .proposer = "tuner",
+                 .speedup = 5.1,
+                 .state = "memory",
+                 .confidence = 0.8,
+                 .headroom = 1.3},
+                {.regime = "all",
+                 .condition = {},
+                 .workloads = 5,
+                 .share = 0.5,
+                 .kernel = "theirs",
+                 .proposer = "reference",
+                 .state = {}}};
+  r.contributions = {{.role = "tuner",
+                      .who = "tuner",
+                      .proposed = 40,
+                      .right = 31,
+                      .kept = 3,
+                      .in_winner = true,
+                      .source = {},
+                      .commit = {},
+                      .licence = {}},
+                     {.role = "reference",
+                      .who = "theirs",
+                      .in_winner = true,
+                      .source = "theirs.cpp",
+                      .commit = "0123abc",
+                      .licence = {}}};
+  r.steering = {{"ann", "prefer prefetch: gathers stall"}};
+  r.cost = {.search_seconds = 300,
+            .cpu_seconds = 410,
+            .tokens = 1200,
+            .cost_usd = 0.25,
+            .evaluations = 41,
+            .all_runs = 2,
+            .all_probes = 90,
+            .all_promotions = 2,
+            .all_seconds = 500};
   const struct {
     const char* axes;
     double weight, baseline, speedup, openblas, pytorch, floor;
@@ -245,6 +287,11 @@ OptimizeReport hostile_report() {
     for (std::string* text :
          {&round.regime, &round.state, &round.direction, &round.why, &round.intervention})
       *text = evil;
+  for (ReportBranch& b : r.branches)
+    b.regime = b.condition = b.kernel = b.proposer = b.state = evil;
+  for (Contribution& c : r.contributions)
+    c.role = c.who = c.source = c.commit = c.licence = evil;
+  r.steering = {{evil, evil}};
   r.environment = {{evil, evil}};
   r.options = {{evil, evil, evil}};
   r.peers = {evil};

@@ -78,7 +78,10 @@ Aggregates aggregates(const OptimizeReport& report) {
   std::vector<TimePair> pairs;
   for (const ReportWorkload& w : report.workloads)
     if (w.baseline_ns > 0 && w.candidate_ns > 0)
-      pairs.push_back({.baseline = w.baseline_ns, .candidate = w.candidate_ns, .weight = w.weight});
+      pairs.push_back({.baseline = w.baseline_ns,
+                       .candidate = w.candidate_ns,
+                       .weight = w.weight,
+                       .count = static_cast<double>(w.count)});
   return aggregate(pairs);
 }
 

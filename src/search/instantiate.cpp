@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <iterator>
 #include <optional>
 
 namespace kw {
@@ -159,6 +160,9 @@ Result<std::string> variant_text(const Variant& variant, const SplitTemplate& pa
 }
 
 std::string described(const Branch& branch) {
+  if (branch.foreign != nullptr)
+    return branch.when.empty() ? branch.foreign->name
+                               : fmt::format("if {}: {}", branch.when, branch.foreign->name);
   std::string text = branch.variant.space->name;
   for (std::size_t p = 0; p < branch.variant.choice.size(); ++p) {
     const Parameter& parameter = branch.variant.space->parameters[p];
@@ -168,10 +172,58 @@ std::string described(const Branch& branch) {
   return branch.when.empty() ? text : fmt::format("if {}: {}", branch.when, text);
 }
 
+/// What a build compiles on its own (compile/build.cpp).
+constexpr std::string_view unit_endings[] = {".cpp", ".cc", ".cxx", ".c++", ".C", ".c"};
+
+bool is_unit(std::string_view path) {
+  return std::any_of(std::begin(unit_endings), std::end(unit_endings),
+                     [&](std::string_view ending) { return path.ends_with(ending); });
+}
+
+/// The sources of a foreign solution as one unit, its entry called `name`.
+Result<std::vector<SourceFile>> foreign_unit(const Solution& solution, const std::string& name) {
+  if (solution.spec.language != "cpp" ||
+      solution.spec.binding.value_or("kernwright") != "kernwright" ||
+      !solution.spec.destination_passing_style || !is_identifier(solution.spec.entry_function()))
+    return fail(ErrorKind::unsupported,
+                fmt::format("`{}` cannot be a branch of a dispatcher: its entry is no plain C++ "
+                            "function with the calling convention of kernels",
+                            solution.name),
+                "give it an extern \"C\" entry (docs/guide.md)", solution.file);
+  std::string unit = fmt::format("#define {} {}\n", solution.spec.entry_function(), name);
+  std::vector<SourceFile> files;
+  for (const SourceFile& source : solution.sources) {
+    // What is included must not be compiled on its own as well.
+    const std::string path = name + "/" + source.path + (is_unit(source.path) ? ".inc" : "");
+    if (is_unit(source.path))
+      unit += fmt::format("#include \"{}\"\n", path);
+    files.push_back({.path = path, .content = source.content});
+  }
+  files.push_back({.path = name + ".cpp", .content = std::move(unit)});
+  return files;
+}
+
+/// The entry that all branches from templates export, else that of the first foreign one.
+Result<std::string> common_entry(std::span<const Branch> branches) {
+  const Space* first = nullptr;
+  for (const Branch& branch : branches) {
+    if (branch.foreign != nullptr)
+      continue;
+    const Space& space = *branch.variant.space;
+    if (first != nullptr && space.entry != first->entry)
+      return fail(ErrorKind::invalid_input,
+                  fmt::format("Space \"{}\" exports {}, but \"{}\" exports {}", space.name,
+                              space.entry, first->name, first->entry),
+                  "give all spaces of one definition the same `entry`", space.file);
+    first = &space;
+  }
+  return first != nullptr ? first->entry : branches.front().foreign->spec.entry_function();
+}
+
 } // namespace
 
 Result<Solution> instantiate(const Definition& definition, const Variant& variant) {
-  const Branch only{"", variant};
+  const Branch only{.when = "", .variant = variant};
   return instantiate_dispatch(definition, std::span(&only, 1));
 }
 
@@ -180,24 +232,29 @@ Result<Solution> instantiate_dispatch(const Definition& definition,
   if (branches.empty())
     return fail(ErrorKind::invalid_input, "A dispatch needs at least one branch",
                 "give the configuration to use");
-  const std::string& entry = branches.front().variant.space->entry;
+  KW_TRY(const std::string entry, common_entry(branches));
+  KW_TRY(const Signature signature, signature_of(definition));
   std::vector<std::string> includes = {"<stdint.h>"};
+  std::vector<SourceFile> foreign;
   std::string variants, calls, summary;
   bool conditional = false;
   for (std::size_t i = 0; i < branches.size(); ++i) {
     const Branch& branch = branches[i];
-    const Space& space = *branch.variant.space;
-    if (space.entry != entry)
-      return fail(ErrorKind::invalid_input,
-                  fmt::format("Space \"{}\" exports {}, but \"{}\" exports {}", space.name,
-                              space.entry, branches.front().variant.space->name, entry),
-                  "give all spaces of one definition the same `entry`", space.file);
-    KW_TRY(const SplitTemplate parts, split(branch.variant.template_text, space.template_file));
-    for (const std::string& header : parts.includes)
-      if (std::find(includes.begin(), includes.end(), header) == includes.end())
-        includes.push_back(header);
-    KW_TRY(const std::string text, variant_text(branch.variant, parts, static_cast<int>(i)));
-    variants += "\n" + text;
+    std::string callee = fmt::format("kw_variant_{}::kw_entry", i);
+    if (branch.foreign != nullptr) {
+      callee = fmt::format("kw_foreign_{}", i);
+      KW_TRY(std::vector<SourceFile> files, foreign_unit(*branch.foreign, callee));
+      std::move(files.begin(), files.end(), std::back_inserter(foreign));
+      variants += fmt::format("\nextern \"C\" int {}({});\n", callee, signature.parameters);
+    } else {
+      KW_TRY(const SplitTemplate parts,
+             split(branch.variant.template_text, branch.variant.space->template_file));
+      for (const std::string& header : parts.includes)
+        if (std::find(includes.begin(), includes.end(), header) == includes.end())
+          includes.push_back(header);
+      KW_TRY(const std::string text, variant_text(branch.variant, parts, static_cast<int>(i)));
+      variants += "\n" + text;
+    }
     std::string condition;
     if (!branch.when.empty()) {
       KW_TRY(const Expr when, Expr::parse(branch.when));
@@ -206,20 +263,17 @@ Result<Solution> instantiate_dispatch(const Definition& definition,
       condition = fmt::format("if ({} != 0)\n    ", cpp);
       conditional = true;
     }
-    calls += fmt::format("  {}return kw_variant_{}::kw_entry(@);\n", condition, i);
+    calls += fmt::format("  {}return {}({});\n", condition, callee, signature.arguments);
     summary += (i == 0 ? "" : "; ") + described(branch);
     if (branch.when.empty())
       break; // nothing gets past it
   }
-  KW_TRY(const Signature signature, signature_of(definition));
-  for (std::size_t at = calls.find('@'); at != std::string::npos; at = calls.find('@', at))
-    calls.replace(at, 1, signature.arguments);
 
   // It becomes a // comment: a newline or trailing backslash would let it out.
   for (char& c : summary)
     if (c < ' ' || c == '\\')
       c = '_';
-  std::string source = "// Generated by Kernwright from a schedule space. " + summary + "\n";
+  std::string source = "// Generated by Kernwright. " + summary + "\n";
   for (const std::string& header : includes)
     source += fmt::format("#include {}\n", header);
   source += variants + "\n";
@@ -229,14 +283,17 @@ Result<Solution> instantiate_dispatch(const Definition& definition,
   source += branches.back().when.empty() ? "}\n" : "  return 1; // outside the contract\n}\n";
 
   Solution solution;
-  solution.name = fmt::format("kw-{}-{}", definition.name,
-                              sha256_hex(definition.name + "\n" + source).substr(0, 6));
+  std::string all = definition.name + "\n" + source;
+  for (const SourceFile& file : foreign)
+    all += "\n" + file.path + "\n" + file.content;
+  solution.name = fmt::format("kw-{}-{}", definition.name, sha256_hex(all).substr(0, 6));
   solution.definition = definition.name;
   solution.author = "kernwright";
   solution.description = summary;
   solution.spec.entry_point = "kernel.cpp::" + entry;
   solution.spec.binding = "kernwright";
   solution.sources = {{"kernel.cpp", std::move(source)}};
+  std::move(foreign.begin(), foreign.end(), std::back_inserter(solution.sources));
   return solution;
 }
 

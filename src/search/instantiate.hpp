@@ -22,10 +22,11 @@ struct Variant {
   std::string_view template_text; ///< content of space->template_file
 };
 
-/// A variant and the calls it takes.
+/// A variant, or a whole solution from elsewhere, and the calls it takes.
 struct Branch {
   std::string when; ///< expression over the Definition's axes, e.g. "m <= 16"; "" = everything
-  Variant variant;
+  Variant variant = {};
+  const Solution* foreign = nullptr; ///< set: takes the place of `variant`
 };
 
 /// The solution "kw-<definition>-<6 hex>" with one source "kernel.cpp". Same input, same text.
@@ -34,8 +35,10 @@ struct Branch {
 Result<Solution> instantiate(const Definition& definition, const Variant& variant);
 
 /// One solution that tests `when` of each branch in order at run time and calls the first that
-/// holds; a call that none takes returns 1 (outside the contract). Errors: as above; no branch; a
-/// `when` that names no axis; branches whose spaces export different entries.
+/// holds; a call that none takes returns 1 (outside the contract). A foreign branch is compiled as
+/// a unit of its own, all its C++ sources in one, its entry renamed by a macro. Errors: as above;
+/// no branch; a `when` that names no axis; branches whose spaces export different entries; a
+/// foreign solution whose entry is no plain C function.
 Result<Solution> instantiate_dispatch(const Definition& definition,
                                       std::span<const Branch> branches);
 

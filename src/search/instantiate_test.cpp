@@ -108,6 +108,41 @@ TEST(Instantiate, DispatchTestsBranchesInOrder) {
               HasSubstr("return 1; // outside the contract"));
 }
 
+TEST(Instantiate, AForeignBranchIsAUnitOfItsOwn) {
+  const Space s = space();
+  Solution foreign;
+  foreign.name = "theirs";
+  foreign.spec.entry_point = "a.cpp::run_it";
+  foreign.spec.binding = "kernwright";
+  foreign.sources = {{"a.cpp", "#include \"b.h\"\n"}, {"b.h", "int b;\n"}, {"c.cc", "int c;\n"}};
+  const std::vector<Branch> branches = {{.when = "m <= 16", .foreign = &foreign},
+                                        {.when = "", .variant = {&s, {1, 1}, text}}};
+  const Result<Solution> made = instantiate_dispatch(definition(), branches);
+  ASSERT_TRUE(made) << made.error().text();
+  std::vector<std::string> paths;
+  for (const SourceFile& file : made->sources)
+    paths.push_back(file.path);
+  EXPECT_THAT(paths,
+              testing::ElementsAre("kernel.cpp", "kw_foreign_0/a.cpp.inc", "kw_foreign_0/b.h",
+                                   "kw_foreign_0/c.cc.inc", "kw_foreign_0.cpp"));
+  EXPECT_EQ(made->sources.back().content, "#define run_it kw_foreign_0\n"
+                                          "#include \"kw_foreign_0/a.cpp.inc\"\n"
+                                          "#include \"kw_foreign_0/c.cc.inc\"\n");
+  EXPECT_THAT(made->sources[0].content, HasSubstr("extern \"C\" int kw_foreign_0("));
+  EXPECT_THAT(made->sources[0].content, HasSubstr("return kw_foreign_0(a0"));
+  EXPECT_EQ(made->spec.entry_point, "kernel.cpp::scale");
+  const std::string name = made->name;
+  foreign.sources[1].content = "int bb;\n";
+  EXPECT_NE(instantiate_dispatch(definition(), branches)->name, name);
+
+  const std::vector<Branch> only = {{.when = "m <= 16", .foreign = &foreign}};
+  EXPECT_EQ(instantiate_dispatch(definition(), only)->spec.entry_point, "kernel.cpp::run_it");
+  foreign.spec.binding = "tvm-ffi";
+  const Result<Solution> refused = instantiate_dispatch(definition(), only);
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error().message, HasSubstr("`theirs` cannot be a branch"));
+}
+
 TEST(Instantiate, RefusesWithARemedy) {
   const Space s = space();
   const std::string late = std::string(text) + "#include <math.h>\n";

@@ -57,6 +57,7 @@ struct SpaceSet::Walk {
 
 Result<SpaceSet> SpaceSet::bind(std::vector<Space> spaces, const Bindings& context) {
   SpaceSet set;
+  const bool any = !spaces.empty();
   for (Space& space : spaces) {
     if (space.applies) {
       Result<double> applies = space.applies->eval(context);
@@ -117,7 +118,7 @@ Result<SpaceSet> SpaceSet::bind(std::vector<Space> spaces, const Bindings& conte
       set.bound_.pop_back();
     }
   }
-  if (set.spaces_.empty())
+  if (set.spaces_.empty() && any)
     return fail(ErrorKind::not_found,
                 fmt::format("No schedule space applies to this workload{}{}",
                             set.left_out_.empty() ? "" : ": ", fmt::join(set.left_out_, "; ")),

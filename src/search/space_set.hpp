@@ -20,6 +20,7 @@ class SpaceSet {
   /// `applies` is false here, or that have no legal configuration here, are left out. Errors: no
   /// space left, an expression that names neither a parameter nor something in `context`, doubled
   /// space names, a parameter with the name of an axis.
+  /// None given: an empty set, in which nothing is legal.
   static Result<SpaceSet> bind(std::vector<Space> spaces, const Bindings& context);
 
   [[nodiscard]] const std::vector<Space>& spaces() const { return spaces_; }

@@ -152,6 +152,7 @@ Result<std::optional<ArmRun>> run_arm(const Job& job, const AblationStep& step) 
     // No two seeds of an arm share a stream of random numbers, nor do its sessions.
     one.options.seed =
         static_cast<std::uint64_t>(step.seed) + 1'000'000u * static_cast<std::uint64_t>(session);
+    one.options.references = job.options().references;
     one.options.peers = false;
     one.options.judge_whole = false;
     one.options.parts = arm.parts;

@@ -14,7 +14,8 @@ namespace {
 
 constexpr std::string_view without = "no-";
 /// What the controller adds to its tuner.
-constexpr std::string_view beside_tuner[] = {"profile", "directions", "memory", "supervisor"};
+constexpr std::string_view beside_tuner[] = {"profile", "directions", "memory", "supervisor",
+                                             "references"};
 
 /// Seconds of an evaluation that do not follow from the calls (build, process, its share of a
 /// gate), and how many verified calls it makes, both sides of a screen counted as one: from the
@@ -61,6 +62,10 @@ Status check_ablation(const AblationOptions& options) {
                 "`no-memory` would be `full` once more: every arm begins with an empty archive, so "
                 "in its first session there is nothing to remember",
                 "give --sessions 2: the second run of an arm then meets what its first one found");
+  if (options.references.empty() && seen.contains("no-references"))
+    return fail(ErrorKind::invalid_input,
+                "`no-references` would be `full` once more: there are no reference kernels",
+                "name them with --reference");
   return {};
 }
 

@@ -36,14 +36,16 @@ struct MatchLimits {
 
 struct AblationOptions {
   std::vector<std::string> arms{"full", "tuner", "random"};
-  int seeds = 5;               ///< 1, 2, ...: of the tuner
-  int evaluations = 60;        ///< of one arm, seed and definition; over all its sessions
-  int sessions = 1;            ///< runs that one arm makes one after the other in one archive
-  double longest_call_ms = 50; ///< of the baseline, on a workload that is chosen
-  double least_window_ms = 0;  ///< of every race and gate; 0 = calibrated
+  int seeds = 5;        ///< 1, 2, ...: of the tuner
+  int evaluations = 60; ///< of one arm, seed and definition; over all its sessions
+  int sessions = 1;     ///< runs that one arm makes one after the other in one archive
+  std::vector<std::string> references; ///< kernels that arms with references begin with
+  double longest_call_ms = 50;         ///< of the baseline, on a workload that is chosen
+  double least_window_ms = 0;          ///< of every race and gate; 0 = calibrated
   MatchLimits limits;
 };
-/// Errors: arms twice or unknown; `no-memory` where no run has another before it.
+/// Errors: arms twice or unknown; an arm that could not differ from `full`: `no-memory` where no
+/// run has another before it, `no-references` without any.
 Status check_ablation(const AblationOptions& options);
 
 struct AblationWorkload {

@@ -81,6 +81,7 @@ std::string encode_ablation_plan(const AblationPlan& plan) {
            {"seeds", o.seeds},
            {"evaluations", o.evaluations},
            {"sessions", o.sessions},
+           {"references", o.references},
            {"longest_call_ms", o.longest_call_ms},
            {"least_window_ms", o.least_window_ms},
            {"wall_factor", o.limits.wall_factor},
@@ -118,6 +119,7 @@ Result<AblationPlan> decode_ablation_plan(std::string_view text, const std::stri
         o.seeds = int_of(r, "seeds", o.seeds, 1);
         o.evaluations = int_of(r, "evaluations", o.evaluations, 1);
         o.sessions = int_of(r, "sessions", o.sessions, 1);
+        o.references = r.strings_or_empty("references");
         o.longest_call_ms = r.number_or("longest_call_ms", o.longest_call_ms);
         o.least_window_ms = r.number_or("least_window_ms", o.least_window_ms);
         o.limits.wall_factor = r.number_or("wall_factor", o.limits.wall_factor);

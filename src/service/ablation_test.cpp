@@ -43,8 +43,9 @@ TEST(Ablation, EachArmSwitchesOffWhatItsNameSays) {
     else if (name.starts_with("no-"))
       EXPECT_EQ(off, std::vector<std::string>{name.substr(3)});
     else
-      EXPECT_EQ((std::set<std::string>(off.begin(), off.end())),
-                (std::set<std::string>{"profile", "directions", "memory", "supervisor"}));
+      EXPECT_EQ(
+          (std::set<std::string>(off.begin(), off.end())),
+          (std::set<std::string>{"profile", "directions", "memory", "supervisor", "references"}));
     EXPECT_EQ(arm->strategy, name == "random" ? Algorithm::random : Algorithm::hybrid);
   }
   EXPECT_FALSE(ablation_arm("no-such"));
@@ -55,6 +56,10 @@ TEST(Ablation, AnArmThatCannotDifferIsRefused) {
   AblationOptions options{.arms = {"full", "no-memory"}};
   EXPECT_FALSE(check_ablation(options));
   options.sessions = 2;
+  EXPECT_TRUE(check_ablation(options));
+  options.arms = {"full", "no-references"};
+  EXPECT_FALSE(check_ablation(options));
+  options.references = {"k.cpp"};
   EXPECT_TRUE(check_ablation(options));
   options.arms = {"full", "full"};
   EXPECT_FALSE(check_ablation(options));

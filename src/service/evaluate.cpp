@@ -134,6 +134,7 @@ Status Worker::judge_timing(Open& open, Subject& subject, Verdict& verdict) {
   RaceOptions race;
   race.warm = judge.definition().ext.protocol != "cold";
   race.seconds = options_.timing_seconds;
+  race.objective = options_.objective;
   race.least_window_ns = options_.least_window_ms * 1e6;
   if (archive_ != nullptr) {
     KW_TRY(const std::uint64_t attempts, archive_->attempts(judge.definition().name));

@@ -4,6 +4,7 @@
 #include "model/probe.hpp"
 #include "service/judging.hpp"
 #include "service/workspace.hpp"
+#include "stats/objective.hpp"
 
 #include <functional>
 #include <string>
@@ -21,6 +22,7 @@ struct EvaluateOptions {
   std::string sanitize; ///< "address,undefined,thread", "none"; "" = as the gate asks for
   int jobs = 1;         ///< candidates built and verified in parallel; timing is serial
   bool archive = true;
+  Objective objective = Objective::weighted; ///< of the timing
   double timing_seconds = 120;
   double least_window_ms = 0; ///< 0 = calibrated
   JudgingOptions judging;

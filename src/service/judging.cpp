@@ -116,6 +116,9 @@ Result<Task> find_task(const Workspace& workspace, const std::string& definition
   Task task{.definition = *found, .workloads = {}, .root = set.root};
   if (const auto w = set.workloads.find(found->name); w != set.workloads.end())
     task.workloads = w->second;
+  for (const Solution& s : set.solutions)
+    if (s.definition == found->name)
+      task.solutions.push_back(s);
   // Everything that is said of a workload names it by its uuid.
   KW_CHECK(first_error(repeated_uuids(found->name, task.workloads)));
   return task;

@@ -22,6 +22,7 @@ struct Task {
   Definition definition;
   std::vector<Workload> workloads;
   std::string root;
+  std::vector<Solution> solutions = {}; ///< that lie beside the definition
 };
 
 struct JudgingOptions {

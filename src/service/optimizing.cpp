@@ -8,9 +8,12 @@
 #include "os/file_lock.hpp"
 #include "os/files.hpp"
 #include "report/render.hpp"
+#include "service/crossover.hpp"
 #include "service/lease.hpp"
 #include "service/profiling.hpp"
+#include "service/proposing.hpp"
 #include "service/spaces.hpp"
+#include "service/steering_run.hpp"
 #include "stats/e_gate.hpp"
 #include "target/cpu/ceilings.hpp"
 
@@ -33,11 +36,20 @@ ordered_json options_json(const OptimizeOptions& o, const JudgingOptions& judgin
           {"final_gate", o.final_gate},
           {"peers", o.peers},
           {"least_window_ns", o.race.least_window_ns},
+          {"objective", name(o.race.objective)},
           {"workloads", judging.workloads},
           {"threads", judging.threads},
           {"without", switched_off(o.parts)},
           {"strategy", std::string(name(o.strategy))},
-          {"judge_whole", o.judge_whole}};
+          {"judge_whole", o.judge_whole},
+          {"proposers", o.proposers},
+          {"references", o.references},
+          {"proposer_seconds", o.proposer_seconds},
+          {"attended_seconds", o.attended_seconds},
+          {"approval", o.approval},
+          {"cpu_seconds", o.cpu_seconds},
+          {"tokens", o.tokens},
+          {"cost_usd", o.cost_usd}};
 }
 
 /// Where a resolved value came from, as the report shows it.
@@ -48,7 +60,14 @@ std::string origin_of(const std::string& key, const OptimizeRequest& request) {
                                                           {"final_gate", "gate"},
                                                           {"peers", "no-peers"},
                                                           {"least_window_ns", "least-window"},
-                                                          {"workloads", "workload"}};
+                                                          {"workloads", "workload"},
+                                                          {"proposers", "proposer"},
+                                                          {"references", "reference"},
+                                                          {"proposer_seconds", "proposer-time"},
+                                                          {"attended_seconds", "attended"},
+                                                          {"cpu_seconds", "cpu-budget"},
+                                                          {"tokens", "token-budget"},
+                                                          {"cost_usd", "cost-budget"}};
   const auto renamed = options.find(key);
   const auto origin = request.origins.find(renamed == options.end() ? key : renamed->second);
   return origin == request.origins.end() ? "default" : origin->second;
@@ -68,8 +87,18 @@ Status options_from_json(const std::string& text, OptimizeOptions& o, JudgingOpt
   o.final_gate = json.value("final_gate", o.final_gate);
   o.peers = json.value("peers", o.peers);
   o.race.least_window_ns = json.value("least_window_ns", o.race.least_window_ns);
+  if (const auto objective = objective_from_name(json.value("objective", "weighted")))
+    o.race.objective = *objective;
   judging.workloads = json.value("workloads", judging.workloads);
   judging.threads = json.value("threads", judging.threads);
+  o.proposers = json.value("proposers", o.proposers);
+  o.references = json.value("references", o.references);
+  o.proposer_seconds = json.value("proposer_seconds", o.proposer_seconds);
+  o.attended_seconds = json.value("attended_seconds", o.attended_seconds);
+  o.approval = json.value("approval", o.approval);
+  o.cpu_seconds = json.value("cpu_seconds", o.cpu_seconds);
+  o.tokens = json.value("tokens", o.tokens);
+  o.cost_usd = json.value("cost_usd", o.cost_usd);
   for (const std::string& part : json.value("without", std::vector<std::string>{}))
     switch_off(o.parts, part);
   o.strategy =
@@ -89,7 +118,7 @@ Result<std::vector<KnownAttempt>> known_of_earlier_runs(Archive& archive, const 
              {.definition = run.definition, .run = {}, .decision = {}, .limit = newest}));
   std::vector<KnownAttempt> out;
   for (const ProbeRow& row : rows) {
-    if (row.run.empty() || row.run == run.id || row.proposer != "tuner" || row.started_at < since)
+    if (row.run.empty() || row.run == run.id || row.started_at < since)
       continue;
     KW_TRY(const ArchivedProbe stored, archive.get_probe(row.id));
     KW_TRY(const Probe probe, decode_probe(stored.json));
@@ -139,6 +168,7 @@ ReportRound report_round(const RoundRecord& r) {
                   .state = r.state,
                   .direction =
                       r.plan.direction == nullptr ? "model" : std::string(r.plan.direction->id),
+                  .proposer = r.proposer,
                   .why = r.plan.why,
                   .predicted = r.plan.predicted,
                   .measured = std::exp(r.result.after - r.result.before),
@@ -150,6 +180,49 @@ ReportRound report_round(const RoundRecord& r) {
         fmt::format("{} ({}): {}", r.plan.intervention->detector, r.plan.intervention->evidence,
                     name(r.plan.intervention->recovery));
   return out;
+}
+
+void fill_search(const OptimizeOutcome& outcome, OptimizeReport& report) {
+  double weight = 0;
+  for (const Regime& regime : outcome.regimes)
+    weight += regime.weight;
+  for (const BranchRecord& b : outcome.branches) {
+    const Regime& regime = outcome.regimes[b.regime];
+    report.branches.push_back({.regime = regime.name,
+                               .condition = regime.condition,
+                               .workloads = regime.workloads.size(),
+                               .share = weight > 0 ? regime.weight / weight : 0,
+                               .kernel = b.hypothesis,
+                               .proposer = b.proposer,
+                               .speedup = b.speedup,
+                               .state = b.state,
+                               .confidence = b.confidence,
+                               .headroom = b.headroom});
+  }
+  for (const Steering& s : outcome.steering)
+    report.steering.emplace_back(
+        s.by, fmt::format("{} {}{}", s.kind, s.direction, s.text.empty() ? "" : ": " + s.text));
+}
+
+Result<ReportCost> cost_of(Archive& archive, const std::string& definition,
+                           const OptimizeOutcome& outcome) {
+  ReportCost cost{.search_seconds = outcome.search_seconds,
+                  .cpu_seconds = outcome.cpu_seconds,
+                  .tokens = outcome.usage.tokens,
+                  .cost_usd = outcome.usage.cost_usd,
+                  .evaluations = outcome.events.size()};
+  KW_TRY(const std::vector<Run> runs, archive.list_runs());
+  for (const Run& run : runs)
+    cost.all_runs += run.definition == definition ? 1 : 0;
+  KW_TRY(const std::vector<ProbeRow> rows, archive.list_probes({.definition = definition}));
+  for (const ProbeRow& row : rows) {
+    if (row.run.empty())
+      continue;
+    ++cost.all_probes;
+    cost.all_seconds += row.wall_ms / 1e3;
+    cost.all_promotions += row.decision == "promote" ? 1 : 0;
+  }
+  return cost;
 }
 
 void fill_workloads(const Judge& judge, const Probe& champion, const std::string& baseline,
@@ -169,6 +242,7 @@ void fill_workloads(const Judge& judge, const Probe& champion, const std::string
     row.axes =
         w.twins.empty() ? w.axes_text : fmt::format("{} (x{})", w.axes_text, 1 + w.twins.size());
     row.weight = w.timing_weight;
+    row.count = 1 + w.twins.size();
     for (const PairedTiming& p : from) {
       if (p.uuid != row.uuid || p.log_ratios.empty())
         continue;
@@ -225,12 +299,15 @@ Result<OptimizeResult> run_optimize(const Workspace& workspace, const OptimizeRe
   }
   KW_TRY(const Task task, find_task(workspace, run.definition));
   KW_TRY(const std::vector<LoadedSpace> spaces, load_spaces(task.definition));
-  if (spaces.empty())
+  const bool tunes = options.proposers.empty() ||
+                     std::count(options.proposers.begin(), options.proposers.end(), "tuner") > 0;
+  if (spaces.empty() && tunes)
     return fail(ErrorKind::unsupported,
                 fmt::format("`{}` has no kernel templates, so the tuner has nothing to vary",
                             task.definition.name),
-                "list *.space.json files under x_kernwright.templates (docs/tuner.md), or judge a "
-                "kernel of your own with `kernwright evaluate`",
+                "list *.space.json files under x_kernwright.templates (docs/tuner.md), or name "
+                "other proposers (--proposer directory:PATH), or judge a kernel of your own with "
+                "`kernwright evaluate`",
                 task.definition.file);
   KW_TRY(const Solution baseline, baseline_solution(task.definition));
   // The whole search times: nothing else may time on this machine meanwhile.
@@ -272,6 +349,20 @@ Result<OptimizeResult> run_optimize(const Workspace& workspace, const OptimizeRe
     options.peer_list = peers_of(bench.judge->definition());
   OptimizeHooks hooks = request.hooks;
   hooks.profile = bottleneck_profiler(workspace, bench);
+  if (options.judge_whole) // else nobody asks about shapes that are not listed
+    hooks.crossover = [&](const Solution& lower, const Solution& higher,
+                          const std::vector<Workload>& shapes) {
+      return crossover(workspace, task, judging, lower, higher, shapes);
+    };
+  hooks.steering = [path = steering_path(workspace, run.id)](std::size_t from) {
+    return read_steering(path, from);
+  };
+  KW_TRY(hooks.proposers, open_proposers({.archive = *archive,
+                                          .task = task,
+                                          .options = options,
+                                          .run = run.id,
+                                          .folder = join_path(result.folder, "proposals"),
+                                          .stop = hooks.stop}));
   Result<OptimizeOutcome> outcome =
       optimize(*bench.judge, baseline, spaces, recorder, options, memory, hooks);
   if (!outcome) {
@@ -309,8 +400,11 @@ Result<OptimizeResult> run_optimize(const Workspace& workspace, const OptimizeRe
     report.probes.push_back(report_probe(e.index, e.seconds, e.probe));
   for (const RoundRecord& r : result.outcome.rounds)
     report.rounds.push_back(report_round(r));
+  fill_search(result.outcome, report);
+  KW_TRY(report.cost, cost_of(*archive, run.definition, result.outcome));
   if (result.outcome.champion) {
     const Probe& champion = *result.outcome.champion;
+    report.contributions = champion.contributions;
     report.champion = champion.solution.name;
     report.verdict = champion.verdict;
     report.sources = champion.solution.sources;

@@ -116,6 +116,8 @@ Result<Replay> replay(const Workspace& workspace, const std::string& id,
     RaceOptions race;
     race.warm = judge.definition().ext.protocol != "cold";
     race.seconds = options.timing_seconds;
+    race.objective =
+        objective_from_name(out.before.verdict.times->objective).value_or(Objective::weighted);
     KW_CHECK(judge.time(base, subject, race, verdict));
     if (verdict.merit.outcome == Outcome::pass)
       KW_CHECK(judge.confirm(base, subject, {}, race, verdict));

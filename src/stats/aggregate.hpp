@@ -10,7 +10,8 @@ namespace kw {
 /// Times of one workload in any common unit, both positive.
 struct TimePair {
   double baseline = 0, candidate = 0;
-  double weight = 1;
+  double weight = 1; ///< of all that it stands for together
+  double count = 1;  ///< workloads that it stands for: equal ones are timed once
 };
 
 struct Aggregates {

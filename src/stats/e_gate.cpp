@@ -50,6 +50,13 @@ GateDecision EGate::decision() const {
   return GateDecision::undecided;
 }
 
+int least_rounds_to_accept(const EGateOptions& options) {
+  int rounds = options.min_rounds;
+  while (rounds < options.max_rounds && log_e_value(rounds, 0) < -std::log(options.alpha_accept))
+    ++rounds;
+  return rounds;
+}
+
 double spent_alpha(std::uint64_t attempt) {
   KW_ASSERT(attempt >= 1);
   const double k = static_cast<double>(attempt);

@@ -29,12 +29,16 @@ class EGate {
   [[nodiscard]] GateDecision decision() const;
   [[nodiscard]] int rounds() const { return wins_ + losses_; }
   [[nodiscard]] int wins() const { return wins_; }
+  [[nodiscard]] int losses() const { return losses_; }
   [[nodiscard]] bool exhausted() const { return rounds() >= options_.max_rounds; }
 
  private:
   EGateOptions options_;
   int wins_ = 0, losses_ = 0;
 };
+
+/// Fewest rounds after which a gate can say "faster": all of them won.
+[[nodiscard]] int least_rounds_to_accept(const EGateOptions& options);
 
 /// Level for attempt k >= 1 on the same task: 0.05 * 6 / (pi^2 k^2), so that all attempts together
 /// stay below 5 %.

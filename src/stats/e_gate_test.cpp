@@ -202,5 +202,12 @@ TEST(SpentAlpha, SumsToFivePercent) {
   EXPECT_NEAR(spent_alpha(1), 0.0304, 1e-4);
 }
 
+TEST(EGate, FewestRoundsThatCanAccept) {
+  // (2^(n+1) - 1) / (n + 1) reaches 20 at n = 6, 100 at n = 9.
+  EXPECT_EQ(least_rounds_to_accept({.alpha_accept = 0.05}), EGateOptions{}.min_rounds);
+  EXPECT_EQ(least_rounds_to_accept({.alpha_accept = 0.01}), 9);
+  EXPECT_EQ(least_rounds_to_accept({.alpha_accept = 1e-300}), EGateOptions{}.max_rounds);
+}
+
 } // namespace
 } // namespace kw

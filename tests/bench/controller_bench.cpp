@@ -55,6 +55,7 @@ int main() {
   }
   const Memory memory(std::move(known));
   RoundPlanner planner({}, 1, false);
+  planner.reconnoitred();
   planner.state("memory", 3, "memory/s");
   for (int i = 0; i < attempts / RoundPlanner::round_candidates; ++i)
     planner.close({.number = i + 1, .signature = "memory/s", .tried = 3, .valid = 3, .seconds = 1});

@@ -159,6 +159,9 @@ void add_ablate(CLI::App& app, Context& context) {
                    "archive: what memory is for")
       ->check(CLI::Range(1, 100))
       ->capture_default_str();
+  command->add_option("--reference", o->options.references,
+                      "kernel that arms with references begin with, PATH or PATH@COMMIT "
+                      "(repeatable)");
   command
       ->add_option("--longest-call", o->options.longest_call_ms,
                    "longest call of the baseline in ms, on workloads that are chosen")

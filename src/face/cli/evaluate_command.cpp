@@ -170,6 +170,7 @@ void add_evaluate(CLI::App& app, Context& context) {
   command->add_option("-j,--jobs", o->evaluate.jobs, "candidates built and verified in parallel")
       ->check(CLI::Range(1, 64));
   add_judging_flags(*command, o->evaluate.judging, o->evaluate.least_window_ms);
+  add_objective_flag(*command, o->evaluate.objective);
   command->add_option("--junit", o->junit, "write a JUnit XML report");
   command->add_option("--sarif", o->sarif, "write a SARIF 2.1.0 report");
   command->add_flag("--sanitize", o->evaluate.sanitize,

@@ -22,4 +22,14 @@ void add_judging_flags(CLI::App& command, JudgingOptions& judging, double& least
                    "run below the definition's sandbox tier; taints the verdict");
 }
 
+void add_objective_flag(CLI::App& command, Objective& objective) {
+  command
+      .add_option_function<std::string>(
+          "--objective",
+          [&objective](const std::string& text) { objective = *objective_from_name(text); },
+          "what counts over several workloads; recorded with the claim (docs/timing.md)")
+      ->check(CLI::IsMember(objective_names()))
+      ->default_str("weighted");
+}
+
 } // namespace kw::cli

@@ -2,14 +2,18 @@
 #include "face/cli/command.hpp"
 #include "face/cli/duration.hpp"
 #include "face/cli/judging_flags.hpp"
+#include "face/cli/search_progress.hpp"
 #include "formats/verdict_json.hpp"
 #include "os/interrupt.hpp"
 #include "report/escape.hpp"
 #include "report/render.hpp"
 #include "report/verdict_text.hpp"
+#include "service/campaign.hpp"
+#include "service/campaign_rows.hpp"
 #include "service/optimizing.hpp"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
 #include <memory>
@@ -20,53 +24,6 @@ namespace kw::cli {
 namespace {
 
 using nlohmann::ordered_json;
-
-/// One line per probe; on a terminal the verifying step is shown in place and overwritten.
-class Progress {
- public:
-  explicit Progress(bool quiet) : quiet_(quiet), live_(!quiet && isatty(STDERR_FILENO) == 1) {}
-
-  void note(const std::string& text) {
-    if (quiet_)
-      return;
-    clear();
-    fmt::print(stderr, "{}\n", text);
-  }
-
-  void probe(const ProbeEvent& e) {
-    if (quiet_)
-      return;
-    clear();
-    if (e.index == 1 || !header_) {
-      fmt::print(stderr, "{:>6}  {:>7}  {:<8} {:>9} {:>9}  {:<14}  {}\n", "probe", "time",
-                 "decision", "estimate", "best", "finding", "configuration");
-      header_ = true;
-    }
-    const std::string estimate =
-        e.probe.estimate ? fmt::format("{:.2f}x", std::exp(*e.probe.estimate)) : "-";
-    const std::string finding =
-        e.probe.verdict.finding == Finding::none ? "" : name(e.probe.verdict.finding);
-    fmt::print(stderr, "{:>6}  {:>6.1f}s  {:<8} {:>9} {:>8.2f}x  {:<14}  {:.90}\n", e.index,
-               e.seconds, e.probe.decision, estimate, e.best, finding, e.probe.hypothesis);
-  }
-
-  void step(const std::string& stage, std::uint64_t done, std::uint64_t total) {
-    if (!live_ || done % 4 != 0)
-      return;
-    fmt::print(stderr, "\r\033[K  {} {}/{}", stage, done, total);
-    std::fflush(stderr);
-    dirty_ = true;
-  }
-
-  void clear() {
-    if (dirty_)
-      fmt::print(stderr, "\r\033[K");
-    dirty_ = false;
-  }
-
- private:
-  bool quiet_, live_, dirty_ = false, header_ = false;
-};
 
 void print_text(const OptimizeResult& result) {
   const OptimizeReport& report = result.report;
@@ -111,6 +68,10 @@ void print_json(const OptimizeResult& result) {
                    {"search_seconds", result.outcome.search_seconds},
                    {"total_seconds", result.outcome.total_seconds},
                    {"promoted", result.outcome.record.has_value()},
+                   {"usage",
+                    {{"tokens", result.outcome.usage.tokens},
+                     {"cost_usd", result.outcome.usage.cost_usd},
+                     {"cpu_seconds", result.outcome.cpu_seconds}}},
                    {"workloads", ordered_json::array()}};
   for (const ReportWorkload& w : result.report.workloads)
     out["workloads"].push_back({{"uuid", w.uuid},
@@ -137,6 +98,40 @@ void print_json(const OptimizeResult& result) {
   fmt::print("{}\n", out.dump(2, ' ', false, ordered_json::error_handler_t::replace));
 }
 
+int run_campaign_of(const Context& context, CampaignRequest& request) {
+  const Result<Workspace> workspace = open_workspace(context.workspace);
+  if (!workspace)
+    return report_error(context, workspace.error());
+  if (request.file.empty())
+    request.file = workspace->operators + "/contest.campaign.json";
+  SearchProgress progress(context.json);
+  progress.watch(request.base);
+  const Result<CampaignResult> result = run_campaign(*workspace, request);
+  progress.clear();
+  if (!result)
+    return report_error(context, result.error());
+  const CampaignReport& report = result->report;
+  if (context.json) {
+    ordered_json rows = ordered_json::array();
+    for (const CampaignRow& row : report.rows)
+      rows.push_back(to_json(row));
+    fmt::print("{}\n", ordered_json{{"campaign", report.name},
+                                    {"interrupted", result->interrupted},
+                                    {"score", campaign_score(report)},
+                                    {"folder", result->folder},
+                                    {"rows", rows}}
+                           .dump(2));
+  } else {
+    fmt::print("\n{}\nresults   {}/results.md\n", campaign_table(report, coloured()),
+               result->folder);
+  }
+  if (result->interrupted)
+    return interrupted_exit;
+  const bool all = std::all_of(report.rows.begin(), report.rows.end(),
+                               [](const CampaignRow& row) { return row.state == "promoted"; });
+  return all ? holds : does_not_hold;
+}
+
 int run(const Context& context, OptimizeRequest& request) {
   const Result<Workspace> workspace = open_workspace(context.workspace);
   if (!workspace)
@@ -145,13 +140,8 @@ int run(const Context& context, OptimizeRequest& request) {
     return report_error(context,
                         {ErrorKind::invalid_input, "name one definition, or one run with --resume",
                          "`kernwright check --list` shows the definitions", ""});
-  Progress progress(context.json);
-  request.judging.stop = [] { return interrupted(); };
-  request.judging.progress = [&](const std::string& stage, std::uint64_t done,
-                                 std::uint64_t total) { progress.step(stage, done, total); };
-  request.hooks.stop = [] { return interrupted(); };
-  request.hooks.probe = [&](const ProbeEvent& e) { progress.probe(e); };
-  request.hooks.note = [&](const std::string& text) { progress.note(text); };
+  SearchProgress progress(context.json);
+  progress.watch(request);
   const Result<OptimizeResult> result = run_optimize(*workspace, request);
   progress.clear();
   if (!result)
@@ -172,8 +162,11 @@ void add_optimize(CLI::App& app, Context& context) {
     std::string budget = "5m";
     double least_window_ms = 0;
     bool no_peers = false;
+    std::string proposer_time = "10m", attended, cpu_budget;
     std::vector<std::string> without;
     std::string strategy{name(Algorithm::hybrid)};
+    CampaignRequest campaign;
+    bool all_contest = false;
   };
   auto o = std::make_shared<Options>();
   command->add_option("definition", o->request.definition,
@@ -192,6 +185,7 @@ void add_optimize(CLI::App& app, Context& context) {
       ->check(CLI::IsMember({"gate", "accept", "champion"}))
       ->capture_default_str();
   add_judging_flags(*command, o->request.judging, o->least_window_ms);
+  add_objective_flag(*command, o->request.options.race.objective);
   command->add_option("--resume", o->request.resume, "continue an interrupted run by its id");
   command->add_flag("--no-peers", o->no_peers,
                     "do not time peers (OpenBLAS, PyTorch) beside the winner");
@@ -207,14 +201,57 @@ void add_optimize(CLI::App& app, Context& context) {
                    "how the tuner chooses; random does without the known good configurations too")
       ->check(CLI::IsMember(algorithm_names()))
       ->capture_default_str();
+  command
+      ->add_option("--proposer", o->request.options.proposers,
+                   "who puts candidates forward (repeatable, they take turns): tuner (default), "
+                   "directory:PATH, command:'PROGRAM {request} {out}', replay:RUN; "
+                   "docs/proposers.md")
+      ->check([](const std::string& text) -> std::string {
+        const Result<ProposerSpec> spec = parse_proposer(text);
+        return spec ? std::string{} : spec.error().text();
+      });
+  command
+      ->add_option("--proposer-time", o->proposer_time, "most that one call of a command may take")
+      ->capture_default_str();
+  command->add_option("--reference", o->request.options.references,
+                      "kernel to begin with, PATH or PATH@COMMIT (repeatable): judged and timed "
+                      "before anything is proposed");
+  command->add_option("--attended", o->attended,
+                      "somebody is there: at a plateau wait this long for `kernwright steer`");
+  command->add_flag("--approval", o->request.options.approval,
+                    "judge the winner whole only after `kernwright steer RUN --approve`");
+  command->add_option("--cpu-budget", o->cpu_budget, "CPU time for the search, e.g. 10m");
+  command->add_option("--token-budget", o->request.options.tokens, "tokens for a command")
+      ->check(at_most(1e15));
+  command->add_option("--cost-budget", o->request.options.cost_usd, "US dollars for a command")
+      ->check(at_most(1e9));
+  CLI::Option* const campaign =
+      command->add_option("--campaign", o->campaign.file,
+                          "optimise the definitions of this file one after the other and replay "
+                          "what is promoted; the same command goes on where it stopped");
+  command->add_flag("--all-contest", o->all_contest, "the campaign of the five contest operators")
+      ->excludes(campaign);
+  command->add_flag("--fresh", o->campaign.fresh, "a campaign begins anew");
   command->footer(
       "  kernwright optimize softmax_f32 --budget 60s\n"
+      "  kernwright optimize softmax_f32 --proposer tuner --proposer directory:ideas\n"
       "Ctrl-C stops the search cleanly; --resume continues it. Every probe is in the archive.");
   command->callback([&context, o] {
     context.run = [&context, o]() -> int {
       const Result<double> seconds = parse_duration(o->budget);
       if (!seconds)
         return report_error(context, seconds.error());
+      OptimizeOptions& options = o->request.options;
+      for (const auto& [text, into] : {std::pair{&o->proposer_time, &options.proposer_seconds},
+                                       std::pair{&o->attended, &options.attended_seconds},
+                                       std::pair{&o->cpu_budget, &options.cpu_seconds}}) {
+        if (text->empty())
+          continue;
+        const Result<double> duration = parse_duration(*text);
+        if (!duration)
+          return report_error(context, duration.error());
+        *into = *duration;
+      }
       o->request.options.seconds = *seconds;
       o->request.options.race.least_window_ns = o->least_window_ms * 1e6;
       o->request.options.peers = !o->no_peers;
@@ -222,6 +259,10 @@ void add_optimize(CLI::App& app, Context& context) {
         switch_off(o->request.options.parts, part);
       o->request.options.strategy = *algorithm_from_name(o->strategy);
       o->request.origins = context.origins;
+      if (o->all_contest || !o->campaign.file.empty()) {
+        o->campaign.base = o->request;
+        return run_campaign_of(context, o->campaign);
+      }
       return run(context, o->request);
     };
   });

@@ -144,6 +144,7 @@ class Ablating(Case):
         self.assertIn("no kernel templates", self.error_of("ablate", "topk_f32_k8")["message"])
         self.assertIn("named twice", self.error_of("ablate", "softmax_f32", "--arms", "full,full")["message"])
         self.assertIn("--sessions 2", self.error_of("ablate", "softmax_f32", "--arms", "full,no-memory")["remedy"])
+        self.assertIn("--reference", self.error_of("ablate", "softmax_f32", "--arms", "full,no-references")["remedy"])
         self.error_of("ablate", "softmax_f32", "--arms", "fill")
         self.assertIn("no ablation `0007`", self.error_of("--state", self.state, "ablate", "--resume", "0007")["message"])
         self.run_expecting(HOLDS, "ablate", "--help", says=["no-profile", "--resume", "docs/ablation.md"])
