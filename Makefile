@@ -5,12 +5,13 @@ BIN := $(BUILD)/bin/kernwright
 JOBS := $(shell nproc)
 export CCACHE_SLOPPINESS := pch_defines,time_macros
 
-.PHONY: help setup build demo check check-long bench fuzz asan fmt clean
+.PHONY: help setup build demo check check-long bench profile-corpus fuzz asan fmt clean
 help:
 	@echo "make demo        build, then optimise softmax and prove the result (about a minute after the build)"
 	@echo "make check       all tests: unit, end to end, red team, sanitizers, fuzzers"
 	@echo "make check-long  the long repetitions"
 	@echo "make bench       one FIGURE line per measured figure (docs/BENCH.md); needs a quiet machine"
+	@echo "make profile-corpus  what profiles say of kernels whose bottleneck is known (docs/profile.md); needs a quiet machine"
 	@echo "make build       the two binaries in $(BUILD)/bin"
 	@echo "make fmt         clang-format"
 
@@ -53,8 +54,11 @@ bench: build
 	@cmake --build $(BUILD) -j $(JOBS) --target kw_tuner_bench kw_sandbox_bench kw_controller_bench
 	@/usr/bin/python3 tests/bench/run.py --bin $(BIN) --tuner $(BUILD)/tests/kw_tuner_bench --sandbox $(BUILD)/tests/kw_sandbox_bench --controller $(BUILD)/tests/kw_controller_bench
 
+profile-corpus: build
+	@/usr/bin/python3 -B tests/bench/profile_corpus.py --bin $(BIN)
+
 fmt:
-	@git ls-files '*.cpp' '*.hpp' | grep -v '^redteam/\|^operators/' | xargs clang-format-19 -i
+	@git ls-files '*.cpp' '*.hpp' | grep -v '^redteam/\|^operators/\|^tests/corpus/' | xargs clang-format-19 -i
 
 clean:
 	@rm -rf build

@@ -6,7 +6,7 @@ set -euo pipefail
 
 packages=(
   g++-12 gcc-12 cmake ninja-build mold ccache make git
-  clang-19 libclang-rt-19-dev lld-19 clang-tidy-19 clang-format-19
+  clang-19 llvm-19 libclang-rt-19-dev lld-19 clang-tidy-19 clang-format-19
   nlohmann-json3-dev libcli11-dev libfmt-dev libexpected-dev libtomlplusplus-dev
   libsqlite3-dev libssl-dev libzstd-dev libseccomp-dev zlib1g-dev
   libgtest-dev libgmock-dev

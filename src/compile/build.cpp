@@ -390,6 +390,10 @@ Result<std::string> Builder::disassemble(const std::string& object) {
   return std::move(report.out);
 }
 
+Result<PipelineTool> Builder::pipeline_tool() const {
+  return PipelineTool::find(state_->options.scratch, state_->options.deny);
+}
+
 const Compiler& Builder::compiler() const {
   return state_->compiler;
 }

@@ -5,6 +5,7 @@
 
 #include "base/result.hpp"
 #include "compile/compiler.hpp"
+#include "compile/pipeline_tool.hpp"
 #include "model/solution.hpp"
 #include "model/verdict.hpp"
 #include "os/sandbox.hpp"
@@ -81,6 +82,8 @@ class Builder {
   Result<std::string> disassemble(const std::string& object);
 
   [[nodiscard]] const Compiler& compiler() const;
+  /// llvm-mca in the same sandbox. Errors: not_found, with the package.
+  [[nodiscard]] Result<PipelineTool> pipeline_tool() const;
   /// The full flag line of a mode, for records and reports.
   [[nodiscard]] std::string flag_text(BuildMode mode) const;
 

@@ -14,6 +14,9 @@ namespace {
 
 using namespace bottleneck;
 
+constexpr const char* fewer_bytes = "fewer bytes: fuse passes, keep rows in the cache, narrower "
+                                    "types; non-temporal stores for what is not read again";
+
 class Classifier {
  public:
   explicit Classifier(const Profile& profile) : p_(profile) {}
@@ -27,17 +30,21 @@ class Classifier {
           fmt::format("a call takes {:.1f} us: below {:.0f} us most of it is the call itself",
                       value("call") / 1e3, short_call_ns / 1e3),
           "do more work in one call: fuse with what comes before or after");
+    } else if (bytes < at_ceiling && among_threads()) {
+      // A tail may leave two thirds of the units at work: asked before the FLOP ceiling.
     } else if (flops >= at_ceiling && bytes >= at_ceiling) {
       say("mixed", 0.8, shares(), "only less work helps: fewer operations and fewer bytes");
     } else if (flops >= at_ceiling) {
       say("compute", 0.9, shares(), "fewer or cheaper operations; wider or narrower types");
+    } else if (bytes >= at_ceiling && p_.level == "L1") {
+      say("load_store", 0.9, shares(), "fewer loads and stores: more work per value loaded");
     } else if (bytes >= at_ceiling) {
-      say("memory", 0.9, shares(),
-          "fewer bytes: fuse passes, keep rows in the cache, narrower "
-          "types; non-temporal stores for what is not read again");
+      say("memory", 0.9, shares(), fewer_bytes);
     } else {
       inside();
     }
+    if (state_.word == "memory")
+      state_.level = p_.level;
     return std::move(state_);
   }
 
@@ -46,6 +53,50 @@ class Classifier {
     const ProfileFigure* f = p_.figure(name);
     return f == nullptr ? 0 : f->value;
   }
+  [[nodiscard]] bool has(const char* name) const { return p_.figure(name) != nullptr; }
+
+  /// What only several threads can be held up by.
+  bool among_threads() {
+    if (p_.threads < 2)
+      return false;
+    // Threads in a queue for a line take turns unevenly: the loop says more than the balance.
+    for (const ObjectLoop& l : p_.loops)
+      if (l.hot && l.atomics > 0 && weight(l) >= hot_share) {
+        const std::optional<LoopCause> cause = cause_of(l, p_);
+        say(cause->word.c_str(), cause->confidence, cause->evidence, cause->next);
+        return true;
+      }
+    const double busy = value("thread_balance");
+    const std::string evidence = fmt::format(
+        "on average a thread computes for {:.0f} % of the time that the busiest does", 100 * busy);
+    const bool uneven = has("thread_balance") && busy < even_threads;
+    if (uneven && value("least_thread") < idle_thread) {
+      say("threading", 0.8, evidence + ": not all take part",
+          "hand out tasks by kw_parallel_for, at least one per thread");
+      return true;
+    }
+    if (value("task_overhead") >= task_overhead) {
+      say("launch", 0.8,
+          fmt::format("helper threads spend {:.0f} % of their samples where tasks are handed out",
+                      100 * value("task_overhead")),
+          "more work per task");
+      return true;
+    }
+    if (uneven) {
+      say("tail", 0.8, evidence, "smaller tasks, the largest first, or tasks of equal size");
+      return true;
+    }
+    if (has("thread_efficiency") && value("thread_efficiency") < scales) {
+      say("threading", 0.8,
+          fmt::format("{} threads are {:.2f} times as fast as one", p_.threads,
+                      p_.threads * value("thread_efficiency")),
+          "no locks, atomics or lines that several threads write; sums per thread, joined at the "
+          "end");
+      return true;
+    }
+    return false;
+  }
+
   [[nodiscard]] std::string shares() const {
     return fmt::format("{:.0f} % of the FLOP ceiling, {:.0f} % of the bandwidth that fits its "
                        "footprint",
@@ -77,10 +128,10 @@ class Classifier {
       return remarks();
     }
     std::map<std::string, double> time; // by word: share of the samples, or 1 for the hot loop
-    const Cause* worst = nullptr;
-    std::vector<std::pair<Cause, double>> causes;
+    const LoopCause* worst = nullptr;
+    std::vector<std::pair<LoopCause, double>> causes;
     for (const ObjectLoop& l : p_.loops)
-      if (const std::optional<Cause> cause = cause_of(l); cause && weight(l) > 0)
+      if (const std::optional<LoopCause> cause = cause_of(l, p_); cause && weight(l) > 0)
         causes.emplace_back(*cause, weight(l));
     for (const auto& [cause, share] : causes)
       time[cause.word] += share;
@@ -88,6 +139,13 @@ class Classifier {
     for (const auto& [cause, share] : causes)
       if (time[cause.word] > most)
         most = time[cause.word], worst = &cause;
+    if (worst == nullptr && has(("cliff_" + p_.level).c_str())) {
+      say("memory", 0.6,
+          fmt::format("a byte takes {:.1f} times as long as in the level before {}",
+                      value(("cliff_" + p_.level).c_str()), p_.level),
+          "blocks that stay in a nearer cache");
+      return;
+    }
     if (worst == nullptr) {
       state_.evidence.emplace_back("no rule fits what was measured");
       state_.next.emplace_back("look at the hot loop below; profile other shapes");
@@ -104,54 +162,11 @@ class Classifier {
       remarks();
   }
 
-  struct Cause {
-    std::string word;
-    double confidence = 0;
-    std::string evidence, next;
-  };
-
   /// Samples say how much a loop matters; without them the one marked hot stands for all.
   [[nodiscard]] double weight(const ObjectLoop& l) const {
     const bool sampled = std::any_of(p_.loops.begin(), p_.loops.end(),
                                      [](const ObjectLoop& o) { return o.share > 0; });
     return sampled ? l.share : l.hot ? l.confidence : 0;
-  }
-
-  static std::optional<Cause> cause_of(const ObjectLoop& l) {
-    const int all = l.packed + l.scalar;
-    const std::string where =
-        l.line > 0 ? fmt::format("the loop at {}:{}", l.file, l.line) : "the loop in " + l.function;
-    if (l.calls > 0)
-      return Cause{"vectorisation", 0.9, fmt::format("{} calls a function in every turn", where),
-                   "write the function as a polynomial in vectors"};
-    if (all > 0 && l.scalar >= scalar_share * all)
-      return Cause{"vectorisation", 0.9,
-                   fmt::format("{} of {} floating-point instructions of {} are scalar", l.scalar,
-                               all, where),
-                   "several sums side by side, joined after the loop; no branches in it"};
-    if (all > 0 && l.divides >= many_divides * all)
-      return Cause{"latency", 0.8,
-                   fmt::format("{} of {} floating-point instructions of {} divide or take roots, "
-                               "some ten cycles each",
-                               l.divides, all, where),
-                   "multiply by a reciprocal taken once, or refine an approximate one"};
-    if (l.gathers > 0)
-      return Cause{"latency", 0.7,
-                   fmt::format("{} gathers or scatters: an access per element", where),
-                   "lay the data out in the order in which it is used"};
-    if (all > 0 && l.accumulators > 0 && l.stores == 0 && l.accumulators <= few_sums * enough_sums)
-      return Cause{"dependency", 0.8,
-                   fmt::format("{} carries {} sum{} from turn to turn; {} side by side hide the "
-                               "latency of a multiply-add",
-                               where, l.accumulators, l.accumulators == 1 ? "" : "s", enough_sums),
-                   "more accumulators: unroll, or compute several rows at once"};
-    const double moves = std::max(l.loads / 2.0, 1.0 * l.stores);
-    if (all > 0 && moves >= moves_over_work * all / 2)
-      return Cause{"load_store", 0.7,
-                   fmt::format("{} loads {} and stores {} times for {} floating-point instructions",
-                               where, l.loads, l.stores, all),
-                   "keep running values in registers: smaller tiles, more work per value loaded"};
-    return std::nullopt;
   }
 
   void remarks() {

@@ -3,6 +3,7 @@
 
 #include "controller/effect_result.hpp"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 namespace kw {
@@ -18,22 +19,57 @@ KnownAttempt known_attempt(const Probe& probe) {
           .reason = probe.reason};
 }
 
-Json to_json(const std::vector<KnownAttempt>& known) {
-  Json out = Json::array();
-  for (const KnownAttempt& k : known) {
-    Json one{{"probe", k.probe},           {"hash", k.solution_hash}, {"regime", k.regime},
-             {"hypothesis", k.hypothesis}, {"finding", k.finding},    {"decision", k.decision},
-             {"reason", k.reason}};
-    if (k.estimate)
-      one["estimate"] = *k.estimate;
-    out.push_back(std::move(one));
-  }
-  return out;
+namespace {
+
+Json to_json(const KnownAttempt& k) {
+  Json one{{"probe", k.probe},           {"hash", k.solution_hash}, {"regime", k.regime},
+           {"hypothesis", k.hypothesis}, {"finding", k.finding},    {"decision", k.decision},
+           {"reason", k.reason}};
+  if (k.estimate)
+    one["estimate"] = *k.estimate;
+  return one;
 }
 
-Result<std::vector<KnownAttempt>> known_from_json(const Json& json) {
-  std::vector<KnownAttempt> out;
-  for (const Json& one : json) {
+KnownDirection direction_in(const Json& line) {
+  return {.signature = text_in(line, "signature"),
+          .direction = text_in(line, "direction"),
+          .rounds = static_cast<int>(number_in(line, "rounds").value_or(0)),
+          .gains = static_cast<int>(number_in(line, "gains").value_or(0))};
+}
+
+void add(const KnownDirection& more, std::vector<KnownDirection>& into) {
+  for (KnownDirection& d : into)
+    if (d.signature == more.signature && d.direction == more.direction) {
+      d.rounds += more.rounds, d.gains += more.gains;
+      return;
+    }
+  into.push_back(more);
+}
+
+} // namespace
+
+Json to_json(const Knowledge& known) {
+  Json attempts = Json::array(), directions = Json::array();
+  for (const KnownAttempt& k : known.attempts)
+    attempts.push_back(to_json(k));
+  for (const KnownDirection& d : known.directions)
+    directions.push_back({{"signature", d.signature},
+                          {"direction", d.direction},
+                          {"rounds", d.rounds},
+                          {"gains", d.gains}});
+  return {{"attempts", std::move(attempts)}, {"directions", std::move(directions)}};
+}
+
+Result<Knowledge> knowledge_from_json(const Json& json) {
+  const auto damaged = [] {
+    return fail(ErrorKind::invalid_input, "The journal's list of earlier attempts is damaged",
+                "start a new run");
+  };
+  if (!json.is_object() || !json.contains("attempts") || !json["attempts"].is_array() ||
+      !json.contains("directions") || !json["directions"].is_array())
+    return damaged();
+  Knowledge out;
+  for (const Json& one : json["attempts"]) {
     KnownAttempt k{.probe = text_in(one, "probe"),
                    .solution_hash = text_in(one, "hash"),
                    .regime = text_in(one, "regime"),
@@ -43,14 +79,36 @@ Result<std::vector<KnownAttempt>> known_from_json(const Json& json) {
                    .decision = text_in(one, "decision"),
                    .reason = text_in(one, "reason")};
     if (k.probe.empty() || k.solution_hash.empty() || k.finding.empty())
-      return fail(ErrorKind::invalid_input, "The journal's list of earlier attempts is damaged",
-                  "start a new run");
-    out.push_back(std::move(k));
+      return damaged();
+    out.attempts.push_back(std::move(k));
+  }
+  for (const Json& one : json["directions"]) {
+    const KnownDirection d = direction_in(one);
+    if (d.signature.empty() || d.direction.empty() || d.rounds < d.gains || d.gains < 0)
+      return damaged();
+    out.directions.push_back(d);
   }
   return out;
 }
 
-Memory::Memory(std::vector<KnownAttempt> known) : known_(std::move(known)) {
+void learn_directions(std::string_view decisions, std::vector<KnownDirection>& into) {
+  for (std::size_t at = 0; at < decisions.size();) {
+    const std::size_t end = std::min(decisions.find('\n', at), decisions.size());
+    const std::string_view line = decisions.substr(at, end - at);
+    at = end + 1;
+    if (line.find("\"account\"") == std::string_view::npos)
+      continue;
+    const Result<Json> json = parse_json({.file = "decisions", .text = line});
+    if (!json || text_in(*json, "decision") != "account")
+      continue;
+    const KnownDirection d = direction_in(*json);
+    if (!d.signature.empty() && !d.direction.empty() && d.gains >= 0 && d.rounds >= d.gains)
+      add(d, into);
+  }
+}
+
+Memory::Memory(Knowledge known)
+    : known_(std::move(known.attempts)), directions_(std::move(known.directions)) {
   for (std::size_t i = 0; i < known_.size(); ++i)
     by_hash_.emplace(known_[i].solution_hash, i);
 }

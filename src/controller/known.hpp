@@ -10,6 +10,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace kw {
@@ -23,15 +24,31 @@ struct KnownAttempt {
   std::string decision, reason;
 };
 
+/// How a direction fared from a state (its signature: bottleneck and template) in earlier runs.
+struct KnownDirection {
+  std::string signature, direction;
+  int rounds = 0, gains = 0;
+};
+
+struct Knowledge {
+  std::vector<KnownAttempt> attempts;     ///< oldest first
+  std::vector<KnownDirection> directions; ///< one per signature and direction
+};
+
 [[nodiscard]] KnownAttempt known_attempt(const Probe& probe);
-[[nodiscard]] Json to_json(const std::vector<KnownAttempt>& known);
+[[nodiscard]] Json to_json(const Knowledge& known);
 /// Errors: damaged journal.
-Result<std::vector<KnownAttempt>> known_from_json(const Json& json);
+Result<Knowledge> knowledge_from_json(const Json& json);
+
+/// Adds what the lines of an earlier run's decision log say of its directions. Lines that are
+/// damaged or of another kind are passed over.
+void learn_directions(std::string_view decisions, std::vector<KnownDirection>& into);
 
 class Memory {
  public:
-  explicit Memory(std::vector<KnownAttempt> known);
+  explicit Memory(Knowledge known);
   [[nodiscard]] const std::vector<KnownAttempt>& all() const { return known_; }
+  [[nodiscard]] const std::vector<KnownDirection>& directions() const { return directions_; }
   /// The newest attempt with these very sources, toolchain and flags that was rejected: for what it
   /// is (wrong, does not build, hangs), in any regime; for its speed, in the same regime only.
   [[nodiscard]] const KnownAttempt* rejected(const std::string& solution_hash,
@@ -39,6 +56,7 @@ class Memory {
 
  private:
   std::vector<KnownAttempt> known_; ///< oldest first
+  std::vector<KnownDirection> directions_;
   std::multimap<std::string, std::size_t> by_hash_;
 };
 

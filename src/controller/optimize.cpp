@@ -113,11 +113,11 @@ Status settle_representatives(SearchContext& context, std::vector<Regime>& regim
 
 /// What earlier runs know goes into the journal too: the archive grows, the run's knowledge does
 /// not.
-Result<Memory> settle_memory(SearchContext& context, const std::vector<KnownAttempt>& known) {
+Result<Memory> settle_memory(SearchContext& context, const Knowledge& known) {
   KW_TRY(const Json settled,
          context.journal.once("known", "", [&]() -> Result<Json> { return to_json(known); }));
-  KW_TRY(std::vector<KnownAttempt> attempts, known_from_json(settled));
-  return Memory(std::move(attempts));
+  KW_TRY(Knowledge knowledge, knowledge_from_json(settled));
+  return Memory(std::move(knowledge));
 }
 
 /// Whether the winner may be judged whole: somebody has to say so where that was asked for.

@@ -147,7 +147,7 @@ struct OptimizeHooks {
 struct RunMemory {
   Journal journal;
   DecisionLog log;
-  std::vector<KnownAttempt> known; ///< earlier runs of the same definition; only for a new run
+  Knowledge known; ///< of earlier runs of the same definition; only for a new run
 };
 
 /// Going through a journal that is not empty resumes its run. Errors: no space, baseline that fails

@@ -135,6 +135,9 @@ Status RegimeSearch::run(double seconds, int evaluations, bool may_stop, const M
   seat_proposers();
   RoundPlanner planner(context_->options.parts, static_cast<int>(seated_.size()), may_stop,
                        context_->options.attended_seconds > 0);
+  if (context_->options.parts.memory)
+    for (const KnownDirection& d : memory.directions())
+      planner.remember(d);
   if (Status done = reconnoitre(planner, memory); !done)
     return done.error().kind == ErrorKind::interrupted ? Status{} : done;
   while (goes_on() && !exhausted_ && !planner.ended()) {
@@ -149,10 +152,11 @@ Status RegimeSearch::run(double seconds, int evaluations, bool may_stop, const M
   if (planner.ended())
     context_->hooks.note(fmt::format(
         "{}: a plateau: the rest of its time goes to the other regimes", regime_->name));
-  for (const auto& [direction, account] : planner.accounts())
+  for (const auto& [key, account] : planner.accounts())
     context_->log.add({{"decision", "account"},
                        {"regime", regime_->name},
-                       {"direction", direction},
+                       {"signature", key.first},
+                       {"direction", key.second},
                        {"rounds", account.rounds},
                        {"gains", account.gains},
                        {"predicted", std::exp(account.predicted)},

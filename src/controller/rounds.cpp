@@ -52,15 +52,27 @@ void RoundPlanner::state(std::string word, double headroom, std::string signatur
   signature_ = std::move(signature);
 }
 
+void RoundPlanner::remember(const KnownDirection& known) {
+  Account& account = earlier_[{known.signature, known.direction}];
+  account.rounds += known.rounds;
+  account.gains += known.gains;
+}
+
 /// What it is expected to bring, ln: its own figure, no more than the roofline leaves, times how
-/// often it kept its word in this regime (one success in two before the first try).
+/// often it kept its word: in this regime, from any state, and in earlier runs from this very one
+/// (one success in two before the first try).
 double RoundPlanner::promise(const Direction& direction) const {
   double most = std::log(direction.expected);
   if (headroom_ > 1)
     most = std::min(most, std::log(headroom_));
-  const auto found = accounts_.find(std::string(direction.id));
-  const Account account = found == accounts_.end() ? Account{} : found->second;
-  return most * (account.gains + 1) / (account.rounds + 2);
+  int rounds = 0, gains = 0;
+  for (const auto& [key, account] : accounts_)
+    if (key.second == direction.id)
+      rounds += account.rounds, gains += account.gains;
+  if (const auto known = earlier_.find({signature_, std::string(direction.id)});
+      known != earlier_.end())
+    rounds += known->second.rounds, gains += known->second.gains;
+  return most * (gains + 1) / (rounds + 2);
 }
 
 RoundPlan RoundPlanner::next(const std::function<bool(const Direction&)>& applies) {
@@ -124,7 +136,7 @@ void RoundPlanner::close(RoundResult result) {
   if (result.after - result.before >= supervision::noise)
     taken_.clear();
   if (!result.direction.empty()) {
-    Account& account = accounts_[result.direction];
+    Account& account = accounts_[{result.signature, result.direction}];
     ++account.rounds;
     account.gains += result.after - result.before >= supervision::noise ? 1 : 0;
     account.predicted += predicted_;

@@ -5,12 +5,14 @@
 #pragma once
 
 #include "controller/direction.hpp"
+#include "controller/known.hpp"
 #include "controller/supervisor.hpp"
 
 #include <functional>
 #include <map>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace kw {
@@ -80,12 +82,16 @@ class RoundPlanner {
   [[nodiscard]] double headroom() const { return headroom_; }
   [[nodiscard]] const std::string& signature() const { return signature_; }
   [[nodiscard]] bool ended() const { return ended_; }
-  /// Predicted over measured, of one direction over all rounds of this regime.
+  /// How a direction fared from a state in earlier runs.
+  void remember(const KnownDirection& known);
+  /// Predicted over measured, of one direction from one signature, over all rounds of this regime.
   struct Account {
     int rounds = 0, gains = 0;
     double predicted = 0, measured = 0; ///< sums of ln(speed-up)
   };
-  [[nodiscard]] const std::map<std::string, Account>& accounts() const { return accounts_; }
+  /// By signature and direction.
+  using Accounts = std::map<std::pair<std::string, std::string>, Account>;
+  [[nodiscard]] const Accounts& accounts() const { return accounts_; }
 
  private:
   [[nodiscard]] double promise(const Direction& direction) const;
@@ -97,7 +103,8 @@ class RoundPlanner {
   double headroom_ = 1;
   std::vector<RoundResult> rounds_;
   std::vector<Recovery> taken_;
-  std::map<std::string, Account> accounts_;
+  Accounts accounts_;
+  Accounts earlier_;               ///< of earlier runs
   double predicted_ = 0;           ///< of the round under way, ln
   std::string preferred_;          ///< "" = nobody prefers any
   std::set<std::string> unwanted_; ///< blocked by people

@@ -120,9 +120,50 @@ TEST(Rounds, ADirectionThatKeepsItsWordIsPreferred) {
   RoundResult gain = idle(plan, planner);
   gain.after = gain.before + 0.2;
   planner.close(gain);
-  EXPECT_EQ(planner.accounts().at(second).gains, 1);
-  EXPECT_NEAR(planner.accounts().at(second).measured, 0.2, 1e-12);
-  EXPECT_GT(planner.accounts().at(second).predicted, 0);
+  const RoundPlanner::Account& account = planner.accounts().at({"memory/rows", second});
+  EXPECT_EQ(account.gains, 1);
+  EXPECT_NEAR(account.measured, 0.2, 1e-12);
+  EXPECT_GT(account.predicted, 0);
+}
+
+TEST(Rounds, EarlierRunsCountFromTheSameStateOnly) {
+  const auto first_choice = [](const std::string& signature) {
+    RoundPlanner planner({.supervisor = false}, 1, true);
+    planner.reconnoitred();
+    planner.remember({"memory/rows", "prefetch", 9, 9});
+    planner.remember({"memory/rows", "past-the-cache", 9, 0});
+    planner.close(idle(planner.next(always), planner));
+    planner.state("memory", 5, signature);
+    return planner.next(always);
+  };
+  // 1.1x that always came true is worth more than 1.2x that never did.
+  const RoundPlan known = first_choice("memory/rows");
+  EXPECT_EQ(known.recommended.back(), "past-the-cache");
+  const RoundPlan fresh = first_choice("memory/columns");
+  EXPECT_NE(fresh.recommended.back(), "past-the-cache");
+  const auto rank = [](const RoundPlan& plan, std::string_view id) {
+    return std::find(plan.recommended.begin(), plan.recommended.end(), id) -
+           plan.recommended.begin();
+  };
+  EXPECT_LT(rank(known, "prefetch"), rank(fresh, "prefetch"));
+}
+
+TEST(Rounds, PeoplePreferAndBlock) {
+  RoundPlanner planner({.supervisor = false}, 1, true);
+  planner.reconnoitred();
+  planner.close(idle(planner.next(always), planner));
+  planner.state("compute", 5, "compute/rows");
+  planner.prefer("task-grain"); // no answer to compute
+  RoundPlan plan = planner.next(always);
+  EXPECT_EQ(plan.direction->id, "task-grain");
+  planner.close(idle(plan, planner));
+  EXPECT_EQ(planner.next(always).direction, nullptr) << "once, then the model's turn";
+  planner.close(idle(planner.next(always), planner));
+  const std::string best(planner.next(always).direction->id);
+  planner.block(best);
+  EXPECT_NE(planner.next(always).direction->id, best);
+  const RoundPlan blocked = planner.next(always);
+  EXPECT_NE(std::find(blocked.blocked.begin(), blocked.blocked.end(), best), blocked.blocked.end());
 }
 
 TEST(Rounds, PartsCanBeSwitchedOff) {

@@ -251,8 +251,10 @@ class SetChecker {
     expression(d.ext.bytes_written, "bytes_written");
     for (const auto& [name, rule] : d.ext.inputs)
       expression(rule.limit, "the limit of " + name);
-    for (const auto& [name, policy] : d.ext.tolerance)
+    for (const auto& [name, policy] : d.ext.tolerance) {
       expression(policy.reduction, "the reduction length of " + name);
+      expression(policy.selects, "the number of candidates of " + name);
+    }
     for (const std::string& text : d.constraints) {
       const auto parsed =
           Expr::parse(text); // one that looks at tensor values is for the reference worker

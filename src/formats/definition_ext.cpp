@@ -20,17 +20,19 @@ const std::vector<std::string> ext_keys{
     "peers",   "inputs",     "tolerance",     "templates"};
 const std::vector<std::string> source_keys{"name",  "kind", "source",        "source_text",
                                            "entry", "link", "project_entry", "block_entry"};
-const std::vector<std::string> input_keys{"kind",  "low",   "high",   "scale",
-                                          "value", "limit", "classes"};
+const std::vector<std::string> input_keys{"kind",    "low",     "high", "scale",
+                                          "value",   "limit",   "page", "edges",
+                                          "lengths", "classes", "hold", "near_ties_entry"};
 const std::vector<std::string> tolerance_keys{"eta",       "eta_one_signed_sqrt_k",
                                               "reduction", "accumulate",
                                               "rtol",      "atol_rms",
                                               "exact",     "ranks",
                                               "values",    "samples",
-                                              "top_p",     "seed"};
-const std::vector<std::string> kinds{"any",           "normal",    "uniform",
-                                     "l2_normalized", "positive",  "constant",
-                                     "indices",       "positions", "offsets"};
+                                              "top_p",     "seed",
+                                              "selects"};
+const std::vector<std::string> kinds{
+    "any",       "normal",  "uniform", "l2_normalized", "positive",    "constant", "indices",
+    "positions", "offsets", "slots",   "lengths",       "block_table", "fp8_pages"};
 
 class ExtDecoder {
  public:
@@ -80,6 +82,7 @@ class ExtDecoder {
       for (const auto& [name, policy] : all->items())
         tolerance(name, policy, pointer_to(r.pointer("tolerance"), name));
     near_ties(r.pointer("inputs"));
+    block_tables(r.pointer("inputs"));
     e.templates = r.strings_or_empty("templates");
     for (std::size_t i = 0; i < e.templates.size(); ++i)
       inner_path(e.templates[i], pointer_to(r.pointer("templates"), std::to_string(i)));
@@ -116,22 +119,32 @@ class ExtDecoder {
     if (v != nullptr && v->is_number())
       return dump_json(*v);
     std::string text = r.string_or(key, "");
-    if (text.empty())
-      return text;
+    if (!text.empty())
+      expression_text(text, [&](const std::string& what, const std::string& remedy) {
+        r.error(key, what, remedy);
+      });
+    return text;
+  }
+  template <class Report> void expression_text(const std::string& text, const Report& report) {
     const auto parsed = Expr::parse(text);
-    if (!parsed) {
-      r.error(key, fmt::format("{} ({})", parsed.error().message, parsed.error().where),
-              parsed.error().remedy);
-      return text;
-    }
+    if (!parsed)
+      return report(fmt::format("{} ({})", parsed.error().message, parsed.error().where),
+                    parsed.error().remedy);
     for (const std::string& n : parsed->names())
       if (d_.axis(n) == nullptr) {
         const std::string meant = nearest_name(n, axis_names_);
-        r.error(key, fmt::format("`{}` uses `{}`, which is no axis", text, n),
-                meant.empty() ? fmt::format("axes: {}", fmt::join(axis_names_, " "))
-                              : fmt::format("did you mean `{}`?", meant));
+        report(fmt::format("`{}` uses `{}`, which is no axis", text, n),
+               meant.empty() ? fmt::format("axes: {}", fmt::join(axis_names_, " "))
+                             : fmt::format("did you mean `{}`?", meant));
       }
-    return text;
+  }
+  std::vector<std::string> expressions(ObjectReader& r, const char* key) {
+    std::vector<std::string> texts = r.strings_or_empty(key);
+    for (std::size_t i = 0; i < texts.size(); ++i)
+      expression_text(texts[i], [&](const std::string& what, const std::string& remedy) {
+        decoding_.error(pointer_to(r.pointer(key), std::to_string(i)), what, remedy);
+      });
+    return texts;
   }
   double not_negative(ObjectReader& r, const char* key) {
     const double v = r.number_or(key, 0);
@@ -217,22 +230,52 @@ class ExtDecoder {
     if (const Json* v = r.any("value"); v != nullptr && !v->is_null())
       rule.value = r.number_or("value", 0);
     rule.limit = expression(r, "limit");
+    rule.page = expression(r, "page");
+    rule.edges = expressions(r, "edges");
+    rule.lengths = r.string_or("lengths", "");
+    rule.hold = r.boolean_or("hold", false);
+    rule.near_ties_entry = word(r, "near_ties_entry");
     rule.classes = r.strings_or_empty("classes");
     for (std::size_t i = 0; i < rule.classes.size(); ++i)
       input_class(rule.classes[i], pointer_to(r.pointer("classes"), std::to_string(i)));
     if (std::ranges::find(kinds, rule.kind) == kinds.end())
       r.error("kind", fmt::format("unknown kind of input `{}`", rule.kind),
               fmt::format("known: {}", fmt::join(kinds, " ")));
-    const bool counts =
-        rule.kind == "indices" || rule.kind == "positions" || rule.kind == "offsets";
+    const bool packs = rule.kind == "offsets" || rule.kind == "slots";
+    const bool paged = rule.kind == "lengths" || rule.kind == "block_table";
+    const bool counts = rule.kind == "indices" || rule.kind == "positions" || packs || paged;
+    if (rule.hold && t != nullptr && (t->is_scalar() || counts))
+      r.error("hold", fmt::format("`{}` cannot be held: that is for large tensors of values", name),
+              "leave `hold` out");
     if (counts && rule.limit.empty())
       r.error({}, fmt::format("`{}` needs a `limit`", rule.kind),
               "give the number of valid values (offsets: the last one) as an expression over axes");
-    if (t != nullptr && rule.kind == "offsets" &&
+    if (t != nullptr && packs &&
         (t->is_scalar() || t->shape->empty() ||
          (t->dtype != DType::int32 && t->dtype != DType::int64)))
-      r.error("kind", fmt::format("`{}` cannot hold offsets", name),
-              "declare it as int32 or int64, with one element more than there are sequences");
+      r.error("kind", fmt::format("`{}` cannot hold {}", name, rule.kind),
+              rule.kind == "slots" ? "declare it as int32 or int64, with at least one axis"
+                                   : "declare it as int32 or int64, with one element more than "
+                                     "there are sequences");
+    if (rule.kind == "slots" && !(0 <= rule.low && rule.low <= rule.high && rule.high <= 1))
+      r.error({}, fmt::format("`low` {} and `high` {} are no shares of a row", rule.low, rule.high),
+              "0 <= low <= high <= 1; leave both out for rows of any length");
+    if (rule.kind == "lengths" && rule.page.empty())
+      r.error({}, "`lengths` needs a `page`",
+              "give the tokens of a page as an expression over axes");
+    if (rule.kind == "block_table" && rule.lengths.empty())
+      r.error({}, "`block_table` needs `lengths`",
+              "name the input that has the lengths of the sequences");
+    if (t != nullptr && paged &&
+        (t->is_scalar() || t->shape->empty() ||
+         (t->dtype != DType::int32 && t->dtype != DType::int64)))
+      r.error("kind", fmt::format("`{}` cannot be of kind {}", name, rule.kind),
+              "declare it as int32 or int64, with an axis of sequences");
+    if (t != nullptr && rule.kind == "fp8_pages" &&
+        (t->dtype != DType::int8 || t->is_scalar() || t->shape->size() < 2))
+      r.error("kind", fmt::format("`{}` cannot hold pages of float8", name),
+              "declare it as int8: pages, vectors of a page, and in the last axis the length of a "
+              "vector and 4");
     if (rule.kind == "constant" && !rule.value)
       r.error({}, "`constant` needs a `value`");
     if ((rule.kind == "uniform" || rule.kind == "positive") && !(rule.low <= rule.high))
@@ -276,6 +319,7 @@ class ExtDecoder {
     p.samples = r.string_or("samples", "");
     p.top_p = r.number_or("top_p", 1);
     p.seed = r.string_or("seed", "");
+    p.selects = expression(r, "selects");
     const std::string accumulate = r.string_or("accumulate", "float32");
     if (const auto dtype = dtype_from_name(accumulate); dtype && is_float(*dtype))
       p.accumulate = *dtype;
@@ -289,12 +333,15 @@ class ExtDecoder {
       ranking(t, p, some, r);
     else if (!p.samples.empty() || p.top_p != 1 || !p.seed.empty())
       sampling(t, p, some, r);
+    else if (!p.selects.empty())
+      selection(t, p, r);
     else if (!p.exact && !some)
       r.error({}, fmt::format("the tolerance of `{}` allows nothing", name),
               "give `eta`, or \"exact\": true for a bit-exact output");
     if (p.eta_one_signed_sqrt_k > 0 && p.reduction.empty())
       r.error({}, "`eta_one_signed_sqrt_k` needs `reduction`, the reduction length K");
-    if (t != nullptr && !is_float(t->dtype) && !p.exact && p.ranks.empty() && p.samples.empty())
+    if (t != nullptr && !is_float(t->dtype) && !p.exact && p.ranks.empty() && p.samples.empty() &&
+        p.selects.empty())
       r.error({},
               fmt::format("`{}` is {}: rounding errors have no meaning there", name,
                           kw::name(t->dtype)),
@@ -369,22 +416,68 @@ class ExtDecoder {
                           "with one axis more",
                           t->name, x->name));
   }
+  /// `selects` of the output `t` (null: reported already).
+  void selection(const TensorSpec* t, const TolerancePolicy& p, ObjectReader& r) {
+    if (p.exact || p.rtol > 0 || p.atol_rms > 0)
+      r.error({}, "`selects` leaves no room for exact, rtol or atol_rms",
+              "errors of scores are bounded by `eta` alone");
+    if (p.eta == 0)
+      r.error({}, "`selects` needs `eta`",
+              "say how many roundings of its magnitude the score of a candidate may be off");
+    if (d_.ext.oracle.source.empty())
+      r.error("selects", "`selects` needs an oracle in C++",
+              "candidates and their scores come from x_kernwright.oracle (docs/abi.md)");
+    if (t != nullptr &&
+        (is_float(t->dtype) || t->dtype == DType::boolean || t->is_scalar() || t->shape->empty()))
+      r.error("selects", fmt::format("`{}` cannot hold ids, and -1 where there are none", t->name),
+              "declare it as int32 or int64, with the axis of a row's ids last");
+  }
+  /// What `lengths` of a block table names, once all inputs are read.
+  void block_tables(const std::string& pointer) {
+    for (const auto& [name, rule] : d_.ext.inputs) {
+      if (rule.kind != "block_table" || rule.lengths.empty())
+        continue;
+      const std::string at = pointer_to(pointer_to(pointer, name), "lengths");
+      const TensorSpec* table = find(d_.inputs, name, "input", at);
+      const TensorSpec* of = find(d_.inputs, rule.lengths, "input", at);
+      const auto other = d_.ext.inputs.find(rule.lengths);
+      if (table == nullptr || of == nullptr || table->is_scalar() || table->shape->empty())
+        continue;
+      if (other == d_.ext.inputs.end() || other->second.kind != "lengths")
+        decoding_.error(at, fmt::format("`{}` is not of kind lengths", rule.lengths));
+      else if (of->is_scalar() || !std::equal(of->shape->begin(), of->shape->end(),
+                                              table->shape->begin(), table->shape->end() - 1))
+        decoding_.error(
+            at, fmt::format("`{}` must have a row for every sequence of `{}`", name, rule.lengths));
+    }
+  }
   static bool same_rows(const TensorSpec& a, const TensorSpec& b) {
     return a.shape->size() == b.shape->size() &&
            std::equal(a.shape->begin(), a.shape->end() - (a.shape->empty() ? 0 : 1),
                       b.shape->begin());
   }
-  /// The class `near_ties` and outputs that rank belong together.
+  /// The class `near_ties` belongs to inputs that are ranked, by an output or within the operator.
   void near_ties(const std::string& pointer) {
     for (const auto& [name, rule] : d_.ext.inputs) {
       const bool ranked = std::ranges::any_of(
           d_.ext.tolerance, [&](const auto& of) { return of.second.ranks == name; });
+      const bool made = !rule.near_ties_entry.empty();
       const bool listed =
           std::ranges::find(rule.classes, kw::name(InputClass::near_ties)) != rule.classes.end();
       const std::string at = pointer_to(pointer_to(pointer, name), "classes");
-      if (listed && !ranked)
+      if (listed && !ranked && !made && rule.kind != "fp8_pages")
         decoding_.error(at, fmt::format("no output ranks `{}`, so it has no `near_ties`", name),
-                        "say which does with x_kernwright.tolerance.<output>.ranks");
+                        "say which does with x_kernwright.tolerance.<output>.ranks, or name a "
+                        "function of the oracle that makes them (`near_ties_entry`)");
+      if (made && (ranked || !listed))
+        decoding_.error(at,
+                        ranked ? fmt::format("`{}` is ranked: its near-ties are drawn", name)
+                               : fmt::format("the classes of `{}` leave out `near_ties`", name),
+                        ranked ? "leave `near_ties_entry` out"
+                               : "list it, beside the classes that are drawn");
+      if (made && d_.ext.oracle.source.empty())
+        decoding_.error(at, "`near_ties_entry` names a function of the C++ oracle: there is none",
+                        "add x_kernwright.oracle");
       if (ranked && !listed && !rule.classes.empty())
         decoding_.warn(at,
                        fmt::format("`{}` is ranked, but its classes leave out `near_ties`", name),

@@ -45,7 +45,12 @@ Json from_record(const KernwrightExt& e) {
     if (rule.value)
       r["value"] = *rule.value;
     put(r, "limit", rule.limit);
+    put(r, "page", rule.page);
+    put(r, "edges", rule.edges);
+    put(r, "lengths", rule.lengths);
     put(r, "classes", rule.classes);
+    put(r, "hold", rule.hold);
+    put(r, "near_ties_entry", rule.near_ties_entry);
   }
   for (const auto& [name, p] : e.tolerance) {
     Json& t = j["tolerance"][name] = Json::object();
@@ -63,6 +68,7 @@ Json from_record(const KernwrightExt& e) {
     if (p.top_p != 1)
       t["top_p"] = p.top_p;
     put(t, "seed", p.seed);
+    put(t, "selects", p.selects);
   }
   put(j, "templates", e.templates);
   return j;

@@ -143,6 +143,10 @@ TEST(DefinitionExt, IsValidated) {
   EXPECT_THAT(issues_with("\"limit\": \"rows\"", "\"limit\": \"rows\", \"classes\": [\"sprase\"]"),
               HasSubstr("did you mean `sparse`?"));
   EXPECT_THAT(issues_with("\"indices\"", "\"offsets\""), HasSubstr("cannot hold offsets"));
+  EXPECT_THAT(issues_with("\"indices\"", "\"slots\""), HasSubstr("cannot hold slots"));
+  EXPECT_THAT(issues_with("\"indices\"", "\"slots\", \"low\": 2"), HasSubstr("no shares of a row"));
+  EXPECT_THAT(issues_with("\"limit\": \"rows\"", "\"limit\": \"rows\", \"hold\": true"),
+              HasSubstr("cannot be held"));
   EXPECT_THAT(issues_with("\"s\": {\"kind\"", "\"t\": {\"kind\""),
               HasSubstr("`t` is no input of `d`"));
   EXPECT_THAT(issues_with("\"y\": {\"eta\"", "\"x\": {\"eta\""),
@@ -228,6 +232,105 @@ TEST(DefinitionExt, RankingsThatMeanNothing) {
   EXPECT_THAT(issues_of(ranking_text(good, "int32", R"("normal")")),
               HasSubstr("warning d.json:7:48: `x` is ranked, but its classes leave out"));
   EXPECT_THAT(issues_of(ranking_text(R"("exact": true)")), HasSubstr("no output ranks `x`"));
+}
+
+/// `y` has the ids of the best tokens of sequences in pages.
+std::string selecting_text(const std::string& policy,
+                           const std::string& table = R"("lengths": "n")",
+                           const std::string& lengths = R"("page": "tokens", "edges": ["k"])",
+                           const std::string& y = "int32", const std::string& cache = "int8") {
+  return R"({"name": "d", "op_type": "indexer",
+  "axes": {"rows": {"type": "var"}, "width": {"type": "var"}, "pages": {"type": "var"},
+           "tokens": {"value": 16}, "bytes": {"value": 36}, "k": {"value": 8}},
+  "inputs": {"c": {"shape": ["pages", "tokens", "bytes"], "dtype": ")" +
+         cache + R"("}, "n": {"shape": ["rows"], "dtype": "int32"},
+             "t": {"shape": ["rows", "width"], "dtype": "int32"}},
+  "outputs": {"y": {"shape": ["rows", "k"], "dtype": ")" +
+         y + R"("}},
+  "reference": "def run(c, n, t):\n    return t\n",
+  "x_kernwright": {"oracle": {"source": "oracle.cpp", "entry": "oracle"},
+    "inputs": {"c": {"kind": "fp8_pages", "classes": ["normal", "near_ties"]},
+               "n": {"kind": "lengths", "limit": "width * tokens", )" +
+         lengths + R"(}, "t": {"kind": "block_table", "limit": "pages", )" + table +
+         R"(}}, "tolerance": {"y": {)" + policy + R"(}}}})";
+}
+
+TEST(DefinitionExt, SelectionsAreReadAndWritten) {
+  const std::string good = R"("selects": "width * tokens", "eta": 4)";
+  Issues issues;
+  auto d = decode_definition(
+      selecting_text(good, R"("lengths": "n")", R"("page": "tokens", "edges": ["k", "k + 1"])"),
+      "d.json", issues);
+  ASSERT_TRUE(d) << listing(issues);
+  EXPECT_TRUE(issues.empty()) << listing(issues);
+  d->ext_json.clear(); // written from the record
+  const auto again =
+      decode_definition(encode_definition(*d, SourceForm::by_name), "d.json", issues);
+  ASSERT_TRUE(again) << listing(issues);
+  EXPECT_EQ(again->ext.tolerance.at("y").selects, "width * tokens");
+  EXPECT_EQ(again->ext.tolerance.at("y").eta, 4);
+  const InputRule& n = again->ext.inputs.at("n");
+  EXPECT_EQ(n.page, "tokens");
+  EXPECT_THAT(n.edges, testing::ElementsAre("k", "k + 1"));
+  EXPECT_EQ(again->ext.inputs.at("t").lengths, "n");
+}
+
+TEST(DefinitionExt, SelectionsThatMeanNothing) {
+  const std::string n = R"("lengths": "n")", good = R"("selects": "width * tokens", "eta": 4)",
+                    page = R"("page": "tokens")";
+  EXPECT_THAT(issues_of(selecting_text(R"("selects": "width")")), HasSubstr("needs `eta`"));
+  EXPECT_THAT(issues_of(selecting_text(R"("selects": "with", "eta": 4)")),
+              HasSubstr("did you mean `width`?"));
+  EXPECT_THAT(issues_of(selecting_text(good + R"(, "exact": true)")),
+              HasSubstr("leaves no room for exact"));
+  EXPECT_THAT(issues_of(selecting_text(good, n, page, "float32")), HasSubstr("cannot hold ids"));
+  EXPECT_THAT(issues_of(selecting_text(good, n, page, "int32", "float32")),
+              HasSubstr("`c` cannot hold pages of float8"));
+  EXPECT_THAT(issues_of(selecting_text(good, n, R"("edges": [])")),
+              HasSubstr("`lengths` needs a `page`"));
+  EXPECT_THAT(issues_of(selecting_text(good, n, R"("page": "tokens", "edges": ["kk"])")),
+              HasSubstr("uses `kk`, which is no axis"));
+  EXPECT_THAT(issues_of(selecting_text(good, R"("classes": [])", page)),
+              HasSubstr("`block_table` needs `lengths`"));
+  EXPECT_THAT(issues_of(selecting_text(good, R"("lengths": "m")", page)),
+              HasSubstr("`m` is no input"));
+  EXPECT_THAT(issues_of(selecting_text(good, R"("lengths": "c")", page)),
+              HasSubstr("`c` is not of kind lengths"));
+  std::string python = selecting_text(good, n, page);
+  const std::string oracle = R"("oracle": {"source": "oracle.cpp", "entry": "oracle"},)";
+  python.erase(python.find(oracle), oracle.size());
+  EXPECT_THAT(issues_of(python), HasSubstr("needs an oracle in C++"));
+  std::string rows = selecting_text(good, n, page);
+  const std::string of = R"("n": {"shape": ["rows"])";
+  rows.replace(rows.find(of), of.size(), R"("n": {"shape": ["pages"])");
+  EXPECT_THAT(issues_of(rows), HasSubstr("must have a row for every sequence of `n`"));
+}
+
+/// A router's scores: ranked within the operator, by no output.
+std::string routing_text(const std::string& rule,
+                         const std::string& oracle = R"("source": "oracle.cpp", "entry": "f")") {
+  return R"({"name": "d", "op_type": "moe", "axes": {"rows": {"type": "var"}, "n": {"value": 8}},
+  "inputs": {"x": {"shape": ["rows", "n"], "dtype": "float32"}},
+  "outputs": {"y": {"shape": ["rows"], "dtype": "float32"}},
+  "reference": "def run(x):\n    return x\n",
+  "x_kernwright": {"oracle": {)" +
+         oracle + R"(}, "inputs": {"x": {)" + rule + R"(}}, "tolerance": {"y": {"eta": 4}}}})";
+}
+
+TEST(DefinitionExt, TheOracleMayMakeNearTies) {
+  Issues issues;
+  const std::string good = R"("classes": ["normal", "near_ties"], "near_ties_entry": "close")";
+  const auto d = decode_definition(routing_text(good), "d.json", issues);
+  ASSERT_TRUE(d) << listing(issues);
+  EXPECT_EQ(listing(issues), "");
+  EXPECT_EQ(d->ext.inputs.at("x").near_ties_entry, "close");
+  EXPECT_NE(encode_definition(*d, SourceForm::by_name).find("\"near_ties_entry\""),
+            std::string::npos);
+  EXPECT_THAT(issues_of(routing_text(R"("near_ties_entry": "close")")),
+              HasSubstr("the classes of `x` leave out `near_ties`"));
+  EXPECT_THAT(issues_of(routing_text(good, "")), HasSubstr("there is none"));
+  EXPECT_THAT(issues_of(routing_text(R"("classes": ["near_ties"], "near_ties_entry": "2x")")),
+              HasSubstr("no function name"));
 }
 
 std::string sampling_text(const std::string& policy, const std::string& token = "int32",

@@ -71,6 +71,12 @@ template <class V, Of<RankingEvidence> R> void each(V& v, R& r) {
   v("reordered", r.reordered);
   v("least_margin", r.least_margin);
 }
+template <class V, Of<RowEvidence> R> void each(V& v, R& r) {
+  v("rows", r.rows);
+  v("compared", r.compared);
+  v("trials", r.trials);
+  v("seen_share", r.seen_share);
+}
 template <class V, Of<WorkloadTrials> R> void each(V& v, R& r) {
   v("uuid", r.uuid);
   v("trials", r.trials);
@@ -80,6 +86,7 @@ template <class V, Of<WorkloadTrials> R> void each(V& v, R& r) {
   v("max_rel_error", r.max_rel_error);
   v.unless_absent("max_ulp", r.max_ulp);
   v.unless_absent("ranking", r.ranking);
+  v.unless_absent("sampled_rows", r.sampled_rows);
 }
 template <class V, Of<SandboxFacility> R> void each(V& v, R& r) {
   v("facility", r.facility);
@@ -111,6 +118,17 @@ template <class V, Of<LoopRemark> R> void each(V& v, R& r) {
   v("text", r.text);
   v("source", r.source);
 }
+template <class V, Of<PipelineEstimate> R> void each(V& v, R& r) {
+  v("model", r.model);
+  v("own", r.own);
+  v("cycles", r.cycles);
+  v("throughput", r.throughput);
+  v("ports", r.ports);
+  v("dependency", r.dependency);
+  v("port", r.port);
+  v("source", r.source);
+  v("confidence", r.confidence);
+}
 template <class V, Of<ObjectLoop> R> void each(V& v, R& r) {
   v("function", r.function);
   v("file", r.file);
@@ -128,12 +146,36 @@ template <class V, Of<ObjectLoop> R> void each(V& v, R& r) {
   v("gathers", r.gathers);
   v("divides", r.divides);
   v("calls", r.calls);
+  v.unless_zero("chased", r.chased);
+  v.unless_zero("atomics", r.atomics);
+  v.unless_zero("branches", r.branches);
   v("share", r.share);
   v("hot", r.hot);
+  v("confidence", r.confidence);
+  v.unless_empty("code", r.code);
+  v.unless_empty("pipeline", r.pipeline);
+}
+template <class V, Of<SweepPoint> R> void each(V& v, R& r) {
+  v("axis", r.axis);
+  v("value", r.value);
+  v("bytes", r.bytes);
+  v("level", r.level);
+  v("ns", r.ns);
+  v("ns_per_byte", r.ns_per_byte);
+  v("source", r.source);
+  v("confidence", r.confidence);
+}
+template <class V, Of<ThreadPoint> R> void each(V& v, R& r) {
+  v("threads", r.threads);
+  v("ns", r.ns);
+  v("speedup", r.speedup);
+  v("efficiency", r.efficiency);
+  v("source", r.source);
   v("confidence", r.confidence);
 }
 template <class V, Of<BottleneckState> R> void each(V& v, R& r) {
   v("word", r.word);
+  v.unless_empty("level", r.level);
   v("confidence", r.confidence);
   v("headroom", r.headroom);
   v("evidence", r.evidence);
@@ -143,8 +185,12 @@ template <class V, Of<Profile> R> void each(V& v, R& r) {
   v("definition", r.definition);
   v("solution", r.solution);
   v("axes", r.axes);
+  v.unless_zero("threads", r.threads);
+  v.unless_empty("level", r.level);
   v("state", r.state);
   v("figures", r.figures);
+  v.unless_empty("sweep", r.sweep);
+  v.unless_empty("scaling", r.scaling);
   v("loops", r.loops);
   v("remarks", r.remarks);
   v("missing", r.missing);

@@ -29,6 +29,10 @@ class Writer {
     if (!value.empty())
       (*this)(key, value);
   }
+  void unless_zero(const char* key, int value) {
+    if (value != 0)
+      (*this)(key, value);
+  }
   template <class T> void unless_absent(const char* key, const std::optional<T>& value) {
     if (value)
       (*this)(key, value);
@@ -79,6 +83,7 @@ class Reader {
       get(*at, value, pointer_to(pointer_, key));
   }
   template <class T> void unless_empty(const char* key, T& value) { (*this)(key, value); }
+  void unless_zero(const char* key, int& value) { (*this)(key, value); }
   template <class T> void unless_absent(const char* key, std::optional<T>& value) {
     (*this)(key, value);
   }

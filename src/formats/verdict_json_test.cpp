@@ -188,6 +188,21 @@ TEST(VerdictJson, EvidenceOfRankingsIsWrittenWhereThereIsSome) {
   EXPECT_FALSE(back->workloads.front().ranking);
 }
 
+TEST(VerdictJson, SampledRowsAreWrittenWhereThereAreSome) {
+  Verdict v = full_verdict();
+  EXPECT_EQ(encode_verdict(v).find("sampled_rows"), std::string::npos);
+  v.workloads.push_back({.uuid = "large", .sampled_rows = RowEvidence{14107, 128, 3, 0.0079}});
+  const std::string text = encode_verdict(v);
+  EXPECT_NE(text.find("\"sampled_rows\":{\"rows\":14107,\"compared\":128,\"trials\":3,"
+                      "\"seen_share\":0.0079}"),
+            std::string::npos)
+      << text;
+  const auto back = decode_verdict(text);
+  ASSERT_TRUE(back) << back.error().text();
+  EXPECT_EQ(encode_verdict(*back), text);
+  EXPECT_FALSE(back->workloads.front().sampled_rows);
+}
+
 TEST(VerdictJson, RoundTrips) {
   const std::string text = encode_probe(full_probe());
   const auto p = decode_probe(text);

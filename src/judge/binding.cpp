@@ -68,6 +68,16 @@ Result<DrawSpec> draw_spec(const TensorSpec& spec, const InputRule* rule, const 
   draw.value = rule->value.value_or(0);
   KW_TRY(double limit, evaluate(rule->limit, axes));
   draw.limit = static_cast<std::int64_t>(limit);
+  if (rule->kind == "lengths") {
+    LengthSpec lengths{.limit = draw.limit};
+    KW_TRY(const double page, evaluate(rule->page, axes));
+    lengths.page = std::max<std::int64_t>(static_cast<std::int64_t>(page), 1);
+    for (const std::string& text : rule->edges) {
+      KW_TRY(const double edge, evaluate(text, axes));
+      lengths.edges.push_back(static_cast<std::int64_t>(edge));
+    }
+    draw.lengths = std::move(lengths);
+  }
   return draw;
 }
 
@@ -127,7 +137,13 @@ Status bind_input(const Definition& definition, const Workload& workload, const 
   input.bytes = byte_size(spec.dtype, count(shape));
   KW_TRY(input.draw, draw_spec(spec, rule, out.axes, std::move(shape)));
   input.draw.ranked = ranked_places(definition, spec, out.axes);
+  if (input.draw.kind == "fp8_pages" && input.draw.shape.back() <= 4)
+    return fail(ErrorKind::invalid_input,
+                fmt::format("`{}` has {} bytes a vector, and four are its scale", spec.name,
+                            input.draw.shape.back()),
+                "make the last axis the length of a vector and 4");
   input.classes = legal_classes(input.draw, rule);
+  input.hold = rule != nullptr && rule->hold;
   if (given != nullptr && std::holds_alternative<SafetensorsInput>(*given)) {
     KW_TRY(input.fixed,
            read_input(std::get<SafetensorsInput>(*given), spec.dtype, input.draw.shape));
@@ -161,6 +177,33 @@ Status bind_output(const Definition& definition, const TensorSpec& spec, BoundWo
     output.tolerance = default_tolerance(spec.dtype);
   }
   out.outputs.push_back(std::move(output));
+  return {};
+}
+
+/// Block tables learn how long their sequences are. Lengths that a workload brings are not known
+/// before a trial: such a table is full of pages.
+void join_block_tables(const Definition& definition, BoundWorkload& out) {
+  for (BoundInput& table : out.inputs) {
+    const auto rule = definition.ext.inputs.find(table.name);
+    if (rule == definition.ext.inputs.end() || rule->second.kind != "block_table")
+      continue;
+    const auto of = std::ranges::find(out.inputs, rule->second.lengths, &BoundInput::name);
+    if (of == out.inputs.end() || !of->fixed.empty() || !of->draw.lengths)
+      continue;
+    table.draw.lengths = of->draw.lengths;
+    table.draw.lengths->tensor = static_cast<std::uint32_t>(of - out.inputs.begin());
+    table.classes = of->classes;
+  }
+}
+
+Status bind_selection(BoundWorkload& out, BoundOutput& ids) {
+  KW_TRY(const double n, evaluate(ids.tolerance.selects, out.axes));
+  if (!(n >= 0 && n <= static_cast<double>(most_elements)))
+    return fail(ErrorKind::invalid_input,
+                fmt::format("`{}` selects among {} candidates", ids.name, n),
+                "correct `selects` in x_kernwright.tolerance, or the workload's axes");
+  ids.selection = BoundSelection{.rows = ids.row > 0 ? ids.elements / ids.row : 0,
+                                 .n = static_cast<std::int64_t>(n)};
   return {};
 }
 
@@ -296,6 +339,12 @@ Result<BoundWorkload> bind_workload(const Definition& definition, const Workload
       KW_CHECK(bind_ranking(definition, out, output));
     else if (!output.tolerance.samples.empty())
       KW_CHECK(bind_sampling(definition, out, output));
+    else if (!output.tolerance.selects.empty())
+      KW_CHECK(bind_selection(out, output));
+  join_block_tables(definition, out);
+  if (!is_contested(out)) // nothing to be near to
+    for (BoundInput& input : out.inputs)
+      std::erase(input.classes, InputClass::near_ties);
   for (const Axis& axis : definition.axes)
     if (axis.is_variable()) {
       Argument argument;
@@ -318,6 +367,16 @@ Result<BoundWorkload> bind_workload(const Definition& definition, const Workload
 
 double cost(const BoundWorkload& w) {
   return w.flops + 8 * (w.bytes_read + w.bytes_written);
+}
+
+bool is_contested(const BoundWorkload& w) {
+  bool selects = false;
+  for (const BoundOutput& output : w.outputs) {
+    if (output.selection && output.selection->n > output.row)
+      return true;
+    selects = selects || output.selection;
+  }
+  return !selects;
 }
 
 bool all_drawn(const BoundWorkload& w) {

@@ -25,6 +25,7 @@ struct BoundInput {
   std::size_t bytes = 0;
   std::vector<std::byte> fixed;    ///< content of a safetensors input; empty = drawn per trial
   std::vector<InputClass> classes; ///< input classes that are legal for it; empty = kind-fixed
+  bool hold = false;               ///< as InputRule::hold
 };
 
 struct BoundScalar {
@@ -48,6 +49,11 @@ struct BoundSampling {
   std::int64_t rows = 1, n = 1;
 };
 
+/// An output of ids, see TolerancePolicy::selects.
+struct BoundSelection {
+  std::int64_t rows = 1, n = 1; ///< candidates of a row; k is the output's row
+};
+
 struct BoundOutput {
   std::string name;
   DType dtype = DType::float32;
@@ -59,8 +65,10 @@ struct BoundOutput {
   double reduction = 0; ///< K, the reduction length (0 = none declared)
   std::optional<BoundRanking> ranking;
   std::optional<BoundSampling> sampling;
-  /// Several answers are right: it is held against an input, not against the oracle's values.
-  [[nodiscard]] bool has_many_answers() const { return ranking || sampling; }
+  std::optional<BoundSelection> selection;
+  /// Several answers are right: it is held against an input or the oracle's scores, not against
+  /// values.
+  [[nodiscard]] bool has_many_answers() const { return ranking || sampling || selection; }
 };
 
 struct BoundWorkload {
@@ -95,6 +103,9 @@ Result<BoundWorkload> bind_workload(const Definition& definition, const Workload
 
 /// For ordering by effort: floating-point operations, and 8 for every byte.
 double cost(const BoundWorkload& w);
+/// Whether some output selects among more candidates than it has room for, or none selects at all:
+/// otherwise nothing of what the scores depend on matters.
+bool is_contested(const BoundWorkload& w);
 /// Whether no input is a tensor that the workload brings.
 bool all_drawn(const BoundWorkload& w);
 

@@ -293,6 +293,63 @@ TEST(Binding, RankingsMustFit) {
   EXPECT_THAT(error_of(d, workload(3)), HasSubstr("names `values` as its values"));
 }
 
+/// The k best of the tokens that sequences of `n` have in pages of 4.
+Definition selector() {
+  Definition d;
+  d.name = "selector";
+  d.axes = {{.name = "m", .value = {}},    {.name = "pages", .value = 6},
+            {.name = "width", .value = 3}, {.name = "tokens", .value = 4},
+            {.name = "bytes", .value = 9}, {.name = "k", .value = 8}};
+  d.inputs = {{.name = "cache", .shape = {{"pages", "tokens", "bytes"}}, .dtype = DType::int8},
+              {.name = "n", .shape = {{"m"}}, .dtype = DType::int32},
+              {.name = "table", .shape = {{"m", "width"}}, .dtype = DType::int32}};
+  d.outputs = {{.name = "best", .shape = {{"m", "k"}}, .dtype = DType::int32}};
+  d.ext.inputs["cache"] = {.kind = "fp8_pages"};
+  d.ext.inputs["n"] = {
+      .kind = "lengths", .limit = "width * tokens", .page = "tokens", .edges = {"k", "k - 1"}};
+  d.ext.inputs["table"] = {.kind = "block_table", .limit = "pages", .lengths = "n"};
+  d.ext.tolerance["best"] = {.eta = 4, .selects = "width * tokens"};
+  return d;
+}
+
+TEST(Binding, BlockTablesKnowTheirSequences) {
+  Definition d = selector();
+  const BoundWorkload b = bound(d, workload(3));
+  const LengthSpec& n = b.inputs[2].draw.lengths.value();
+  EXPECT_EQ(n.tensor, 1U);
+  EXPECT_EQ(n.limit, 12);
+  EXPECT_EQ(n.page, 4);
+  EXPECT_THAT(n.edges, ElementsAre(8, 7));
+  EXPECT_EQ(b.inputs[2].draw.limit, 6);
+  d.ext.inputs["n"].classes = {"mask_edges"};
+  EXPECT_THAT(bound(d, workload(3)).inputs[2].classes, ElementsAre(InputClass::mask_edges))
+      << "the same class for both, or lengths and pages do not fit";
+  d = selector();
+  d.axes[4].value = 4;
+  EXPECT_THAT(error_of(d, workload(3)), HasSubstr("4 bytes a vector, and four are its scale"));
+}
+
+TEST(Binding, SelectionsCountTheirCandidates) {
+  const auto near = [](const BoundWorkload& b) {
+    const std::vector<InputClass>& all = b.inputs[0].classes;
+    return std::ranges::find(all, InputClass::near_ties) != all.end();
+  };
+  Definition d = selector();
+  const BoundWorkload b = bound(d, workload(3));
+  ASSERT_TRUE(b.outputs[0].selection);
+  EXPECT_EQ(b.outputs[0].selection->rows, 3);
+  EXPECT_EQ(b.outputs[0].selection->n, 12);
+  EXPECT_TRUE(b.outputs[0].has_many_answers());
+  EXPECT_TRUE(is_contested(b));
+  EXPECT_TRUE(near(b));
+  d.ext.tolerance["best"].selects = "2 * tokens"; // as many as there is room for
+  EXPECT_FALSE(is_contested(bound(d, workload(3))));
+  EXPECT_FALSE(near(bound(d, workload(3))));
+  EXPECT_TRUE(is_contested(bound(definition(), workload(3)))) << "selects nothing";
+  d.ext.tolerance["best"].selects = "-1 * tokens";
+  EXPECT_THAT(error_of(d, workload(3)), HasSubstr("selects among -4 candidates"));
+}
+
 TEST(Binding, ExpressionsThatFailAreErrors) {
   Definition d = definition();
   d.ext.flops = "2 * q";

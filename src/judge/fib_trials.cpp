@@ -3,6 +3,7 @@
 // turned down on another class of inputs, or too early, is called again, three times at most.
 #include "judge/fib_compat.hpp"
 #include "judge/judge.hpp"
+#include "judge/selected.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -36,7 +37,11 @@ void Judge::note_fib(const BoundWorkload& workload, InputClass input_class,
   const auto began = std::chrono::steady_clock::now();
   const auto right_among_many = [&](std::size_t o) {
     return (workload.outputs[o].ranking && trials_->right_places(o, report)) ||
-           (workload.outputs[o].sampling && trials_->draws(o, report).bad == 0);
+           (workload.outputs[o].sampling && trials_->draws(o, report).bad == 0) ||
+           (workload.outputs[o].selection &&
+            check_ids(workload.outputs[o], report.outputs[o], expected.outputs[o],
+                      workload.outputs[o].tolerance.eta)
+                    .bad == 0);
   };
   std::vector<FibOutput> outputs;
   for (std::size_t o = 0; o < workload.outputs.size(); ++o)

@@ -77,6 +77,14 @@ bool fits(const BoundWorkload& shape, const std::vector<BoundWorkload>& listed) 
   });
 }
 
+/// A scalar with a range of values: workloads list some, a hidden shape takes any.
+bool is_drawn(const Definition& definition, const std::string& input) {
+  const auto spec = std::ranges::find(definition.inputs, input, &TensorSpec::name);
+  const auto rule = definition.ext.inputs.find(input);
+  return spec != definition.inputs.end() && spec->is_scalar() &&
+         rule != definition.ext.inputs.end() && rule->second.kind == "uniform";
+}
+
 } // namespace
 
 HiddenShapes hidden_shapes(const Definition& definition, const std::vector<BoundWorkload>& listed,
@@ -94,16 +102,16 @@ HiddenShapes hidden_shapes(const Definition& definition, const std::vector<Bound
                                            : "all axes are constant";
     return out;
   }
-  double least = cost(listed.front());
-  for (const BoundWorkload& w : listed)
-    least = std::min(least, cost(w));
-  const double most_cost = std::max(cheap, 8 * least);
-
   const auto known = [&](const std::vector<std::pair<std::string, std::int64_t>>& axes) {
     const auto same = [&](const BoundWorkload& w) { return w.workload.axes == axes; };
     return std::any_of(listed.begin(), listed.end(), same) ||
            std::any_of(out.workloads.begin(), out.workloads.end(), same);
   };
+  std::vector<double> costs;
+  for (const BoundWorkload& w : listed)
+    costs.push_back(cost(w));
+  std::ranges::sort(costs);
+  const double most_cost = std::max({cheap, 8 * costs.front(), costs[(costs.size() - 1) / 4]});
   Bindings constant;
   for (const Axis& axis : definition.axes)
     if (!axis.is_variable())
@@ -114,6 +122,8 @@ HiddenShapes hidden_shapes(const Definition& definition, const std::vector<Bound
     shape.weight = 0;
     shape.where.clear();
     shape.uuid = hidden_shape_prefix;
+    std::erase_if(shape.inputs,
+                  [&](const auto& given) { return is_drawn(definition, given.first); });
     for (auto& [axis, value] : shape.axes) {
       std::vector<std::int64_t> values;
       for (const BoundWorkload& w : listed)

@@ -45,6 +45,40 @@ TEST(HiddenShapes, AreNewDifferentAndNoLargerThanTheListedOnes) {
   }
 }
 
+TEST(HiddenShapes, DrawScalarsThatHaveARange) {
+  Definition d = definition();
+  d.inputs.push_back({"offset", std::nullopt, DType::int32, "", ""});
+  d.inputs.push_back({"factor", std::nullopt, DType::float32, "", ""});
+  d.ext.inputs["offset"] = {.kind = "uniform", .low = 0, .high = 225};
+  d.ext.inputs["factor"] = {.kind = "constant", .value = 2.5};
+  Workload w{.uuid = "w", .axes = {{"m", 9}, {"n", 40}}};
+  w.inputs = {{"offset", ScalarInput{96}}, {"factor", ScalarInput{1.5}}};
+  const BoundWorkload given = *bind_workload(d, w, {});
+  EXPECT_EQ(given.scalars[0].value, 96);
+  const HiddenShapes hidden = hidden_shapes(d, {given}, 4, coin);
+  ASSERT_EQ(hidden.workloads.size(), 4U);
+  for (const BoundWorkload& shape : hidden.workloads) {
+    EXPECT_FALSE(shape.scalars[0].value) << "drawn for every trial";
+    EXPECT_EQ(shape.scalars[0].high, 225);
+    EXPECT_EQ(shape.scalars[1].value, 1.5);
+  }
+}
+
+TEST(HiddenShapes, AreNoDearerThanTheCheapestQuarterOfTheWorkloads) {
+  Definition d = definition();
+  d.ext.flops = "m * 100000000";
+  d.ext.bytes_read = d.ext.bytes_written = "0";
+  std::vector<BoundWorkload> all;
+  for (const std::int64_t m : {1, 30, 40, 50, 60, 70, 80, 90})
+    all.push_back(listed(d, m, 16));
+  bool more_than_eight = false;
+  for (const BoundWorkload& w : hidden_shapes(d, all, 100, coin).workloads) {
+    EXPECT_LE(w.workload.axes[0].second, 30) << w.workload.uuid;
+    more_than_eight = more_than_eight || w.workload.axes[0].second > 8;
+  }
+  EXPECT_TRUE(more_than_eight) << "eight times the cheapest is not all";
+}
+
 TEST(HiddenShapes, KeepTheConstraints) {
   Definition d = definition();
   d.constraints = {"n % 8 == 0"};
@@ -75,6 +109,20 @@ TEST(HiddenShapes, SolveForAnAxisThatTheOthersGive) {
     EXPECT_EQ(h.workload.axes[2].second, 4) << h.workload.uuid;
   d.ext.inputs["cu"].kind = "any"; // nothing keeps the last offset at n any more
   EXPECT_NE(hidden_shapes(d, {*bind_workload(d, w, {})}, 8, coin).why_fewer, "");
+}
+
+TEST(HiddenShapes, ReadTheShapesOfTensorsAsAxes) {
+  Definition d = definition();
+  d.constraints = {"x.shape[0] == m", "y.shape[-1] == 2 * x.shape[0]"};
+  const HiddenShapes hidden = hidden_shapes(d, {listed(d, 64, 128)}, 8, coin);
+  ASSERT_EQ(hidden.workloads.size(), 8U) << hidden.why_fewer;
+  for (const BoundWorkload& w : hidden.workloads)
+    EXPECT_EQ(w.workload.axes[1].second, 2 * w.workload.axes[0].second) << w.workload.uuid;
+  for (const char* unknown : {"z.shape[0] == m", "x.shape[2] == n", "x.shape[m] == n"}) {
+    d.constraints = {unknown};
+    EXPECT_NE(hidden_shapes(d, {listed(d, 64, 128)}, 8, coin).why_fewer.find(unknown),
+              std::string::npos);
+  }
 }
 
 TEST(HiddenShapes, SayWhyThereAreNone) {

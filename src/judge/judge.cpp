@@ -17,30 +17,39 @@ struct Capacities {
 
 Capacities capacities(const std::vector<BoundWorkload>& workloads, const Oracle& oracle) {
   Capacities most;
-  const bool can_sample = oracle.project_entry != 0 && oracle.block_entry != 0;
   for (const BoundWorkload& w : workloads) {
     std::vector<std::size_t> in, out, reference;
     for (const BoundInput& input : w.inputs)
       in.push_back(input.bytes);
     for (const BoundOutput& output : w.outputs)
       out.push_back(output.bytes);
-    if (can_sample && w.flops > full_oracle_flops_timed) {
+    const bool sampled = can_sample(w, oracle);
+    if (sampled && w.flops > full_oracle_flops_timed) {
       const Extent e = extent(w.outputs[0]);
-      const std::size_t lines =
-          sizeof(double) * static_cast<std::size_t>(
-                               std::max(exact_lines * std::max(e.rows, e.cols), e.rows * e.blocks));
+      const bool projects = oracle.project_entry != 0;
+      const std::int64_t elements =
+          projects ? std::max(exact_lines * std::max(e.rows, e.cols), e.rows * e.blocks)
+                   : exact_rows_alone * e.cols;
+      const std::size_t lines = sizeof(double) * static_cast<std::size_t>(elements);
       reference = {lines, lines};
-      for (const std::int64_t n : {e.cols * e.blocks, exact_lines, exact_lines, e.rows, e.cols})
+      const std::vector<std::int64_t> extra =
+          projects ? std::vector{e.cols * e.blocks, exact_lines, exact_lines, e.rows, e.cols}
+                   : std::vector{exact_rows_alone, e.cols};
+      for (const std::int64_t n : extra)
         in.push_back(sizeof(double) * static_cast<std::size_t>(n));
     }
     most.oracle = std::max(most.oracle, arena_bytes(reference));
-    if (!can_sample || w.flops <= full_oracle_flops) {
+    if (!sampled || w.flops <= full_oracle_flops) {
       reference.clear();
-      for (const BoundOutput& output : w.outputs)
-        for (int i = 0; i < (oracle.magnitudes ? 2 : 1); ++i)
-          reference.push_back(static_cast<std::size_t>(output.elements) * sizeof(double));
+      for (const BoundOutput& output : w.outputs) {
+        const std::vector<std::size_t> of = oracle_bytes(output, oracle.magnitudes);
+        reference.insert(reference.end(), of.begin(), of.end());
+      }
       most.oracle = std::max(most.oracle, arena_bytes(reference));
     }
+    for (const BoundInput& input : w.inputs)
+      if (oracle.near_ties_entries.contains(input.name))
+        most.oracle = std::max(most.oracle, arena_bytes(std::vector{input.bytes}));
     most.inputs = std::max(most.inputs, arena_bytes(in));
     most.outputs = std::max(most.outputs, arena_bytes(out));
   }

@@ -12,6 +12,7 @@
 #include "model/solution.hpp"
 #include "model/verdict.hpp"
 #include "oracle/oracle.hpp"
+#include "os/hardware_counters.hpp"
 #include "runner/session.hpp"
 #include "stats/trials.hpp"
 #include "target/target.hpp"
@@ -54,8 +55,15 @@ struct Subject {
 
 /// Addresses in a subject's object at which its process was seen while it was called.
 struct SampledAddresses {
-  std::vector<std::uint64_t> addresses;
-  std::string missing; ///< why there are none
+  std::vector<std::uint64_t> addresses; ///< of all its threads
+  std::string missing;                  ///< why there are none
+  /// Samples of each thread in the object, the caller first: summed over calls, and ordered within
+  /// each call first (the busiest thread of every call, the second, ...).
+  std::vector<std::size_t> by_thread, by_rank;
+  /// Samples of the other threads outside the object, in the runner that hands out tasks.
+  std::size_t handing_out = 0;
+  HardwareCounts counts;
+  std::string no_counts; ///< why there are none
 };
 
 /// ln(t_reference / t_candidate) over a few rounds on one workload.
@@ -122,8 +130,9 @@ class Judge {
   /// behind. A wrong output fills verdict.correctness and ends it.
   Result<ScreenReading> screen(Subject& reference, Subject& candidate, std::size_t workload,
                                int rounds, Verdict& verdict);
-  /// Median of `calls` verified calls, in ns: where a profile begins, no claim. 0 where a call
-  /// failed, which fills verdict.correctness.
+  /// Median of `calls` verified calls, in ns: where a profile begins, no claim. Calls that waited
+  /// for a CPU are repeated, up to twice as many. 0 where a call failed, which fills
+  /// verdict.correctness.
   Result<double> call_ns(Subject& subject, std::size_t workload, int calls, Verdict& verdict);
   /// Calls it until some hundred samples are there, or `seconds` have passed.
   Result<SampledAddresses> sample(Subject& subject, std::size_t workload, double seconds);

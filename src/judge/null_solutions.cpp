@@ -27,7 +27,8 @@ int significand(DType dtype) {
 }
 
 bool is_index(const BoundInput& input) {
-  return input.draw.kind == "indices" || input.draw.kind == "positions";
+  return input.draw.kind == "indices" || input.draw.kind == "positions" ||
+         input.draw.kind == "slots" || input.draw.kind == "block_table";
 }
 
 /// Whether all elements of it are `value` by contract, so that replacing them changes nothing.

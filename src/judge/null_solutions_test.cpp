@@ -63,14 +63,16 @@ TEST(NullSolutions, EveryOutputAndEveryInputHasItsOwn) {
 TEST(NullSolutions, AContractThatFixesAnInputIsNotHeldAgainstTheTask) {
   BoundWorkload w;
   w.inputs = {input("mask", {4}, DType::float32, "constant"),
-              input("at", {3}, DType::int32, "indices"), input("none", {0}, DType::float32)};
+              input("at", {3}, DType::int32, "indices"), input("none", {0}, DType::float32),
+              input("slot", {3}, DType::int32, "slots")};
   w.inputs[0].draw.value = 1;
-  w.inputs[1].draw.limit = 1; // zero is the only index
+  w.inputs[1].draw.limit = w.inputs[3].draw.limit = 1; // zero is the only index
   w.outputs = {output("y", 8), output("empty", 0)};
   const std::vector<std::string> all = names(w);
   EXPECT_THAT(all, Not(Contains("`mask` taken for ones")));
   EXPECT_THAT(all, Contains("`mask` taken for zeros"));
   EXPECT_THAT(all, Not(Contains("`at` taken for ones")));
+  EXPECT_THAT(all, Not(Contains("`slot` taken for ones")));
   for (const std::string& n : all) {
     EXPECT_THAT(n, Not(HasSubstr("empty")));
     EXPECT_THAT(n, Not(HasSubstr("none")));

@@ -92,7 +92,7 @@ std::string ranking_sentence(const std::vector<WorkloadTrials>& workloads) {
   if (!all)
     return {};
   std::string out = fmt::format("ranked rows: {}, {} of them tied at the boundary; {} answered in "
-                                "another right order than the oracle's",
+                                "another right way than the oracle's",
                                 all->rows, all->tied, all->reordered);
   if (all->least_margin > 0)
     out += fmt::format("; least gap at a boundary without a tie: {:.3g} ulp", all->least_margin);

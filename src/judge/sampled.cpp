@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "judge/sampled.hpp"
 
+#include "tensor/convert.hpp"
+
 #include <algorithm>
+#include <array>
+#include <cmath>
+#include <fmt/format.h>
 #include <numeric>
 
 namespace kw {
@@ -41,7 +46,38 @@ CompareResult compare_block(const BoundOutput& output, std::span<const std::byte
   return c;
 }
 
+/// The first element that is no finite number, as a failure; its row may not be among the exact
+/// ones.
+CompareResult compare_finite(const BoundOutput& output, std::span<const std::byte> got) {
+  CompareResult c;
+  std::array<double, 4096> values{};
+  for (std::int64_t at = 0; at < output.elements; at += std::ssize(values)) {
+    const std::int64_t n = std::min<std::int64_t>(std::ssize(values), output.elements - at);
+    const std::span<double> some = std::span(values).first(static_cast<std::size_t>(n));
+    to_double(output.dtype, got.subspan(byte_size(output.dtype, at)), some);
+    for (std::int64_t i = 0; i < n; ++i) {
+      if (const double v = some[static_cast<std::size_t>(i)];
+          std::isfinite(v) || ++c.class_mismatches > 1)
+        continue;
+      c.first_bad = static_cast<std::uint64_t>(at + i);
+      c.got = some[static_cast<std::size_t>(i)];
+      c.pattern = "an element that is not finite";
+    }
+  }
+  c.bad = c.class_mismatches;
+  return c;
+}
+
 } // namespace
+
+bool can_sample(const BoundWorkload& workload, const Oracle& oracle) {
+  if (oracle.block_entry == 0 || workload.outputs.size() != 1)
+    return false;
+  const BoundOutput& output = workload.outputs[0];
+  // A projection cannot tell errors from rounding in the coarsest format.
+  return !(oracle.project_entry != 0 && output.dtype == DType::float8_e5m2) &&
+         !output.tolerance.exact && !output.has_many_answers();
+}
 
 Extent extent(const BoundOutput& output) {
   Extent e;
@@ -58,6 +94,10 @@ CompareResult compare_sampled(const BoundOutput& output, std::span<const std::by
   result.elements = static_cast<std::uint64_t>(output.elements);
   merge(result, compare_block(output, got, e.cols, expected.rows, all(e.cols), expected.row_y,
                               expected.row_s, bound));
+  if (expected.signs.sign.empty()) {
+    merge(result, compare_finite(output, got));
+    return result;
+  }
   merge(result, compare_block(output, got, e.cols, all(e.rows), expected.cols, expected.col_y,
                               expected.col_s, bound));
   const Projection projection = project_blocks(output.dtype, got, e.rows, e.cols, expected.signs);
@@ -73,6 +113,38 @@ CompareResult compare_sampled(const BoundOutput& output, std::span<const std::by
   blocks.pattern = "a block of 64 columns does not project to the true product";
   merge(result, blocks);
   return result;
+}
+
+std::optional<RowEvidence> row_evidence(const BoundOutput& output,
+                                        const SampledExpectation& expected) {
+  if (!expected.signs.sign.empty())
+    return std::nullopt;
+  RowEvidence out;
+  out.rows = static_cast<std::uint64_t>(extent(output).rows);
+  out.compared = expected.rows.size();
+  out.trials = 1;
+  return out;
+}
+
+void add(std::optional<RowEvidence>& sum, const std::optional<RowEvidence>& one) {
+  if (one && sum)
+    sum->trials += one->trials;
+  else if (one)
+    sum = one;
+  if (!sum)
+    return;
+  // The first and the last row are always there; the others are drawn anew for every trial.
+  constexpr double missed = 0.05;
+  const double drawn = static_cast<double>(sum->trials) * (static_cast<double>(sum->compared) - 2);
+  sum->seen_share = sum->compared >= sum->rows ? 0 : 1 - std::pow(missed, 1 / drawn);
+}
+
+std::string row_sentence(const RowEvidence& rows) {
+  return fmt::format("{} of {} rows compared in each of {} trial{}, the first, the last and others "
+                     "drawn after the call: a fault in {:.2g} % of the rows would have been seen "
+                     "with a probability of 95 %",
+                     rows.compared, rows.rows, rows.trials, rows.trials == 1 ? "" : "s",
+                     100 * rows.seen_share);
 }
 
 } // namespace kw

@@ -192,5 +192,101 @@ TEST(Sampled, ZerosAndNonFiniteOutputsFail) {
   EXPECT_GE(r.class_mismatches, 1U);
 }
 
+/// Any output of which the oracle computes rows only.
+Product rows_alone() {
+  Product p(DType::float32);
+  p.expected.signs = {};
+  p.expected.cols.clear();
+  return p;
+}
+
+TEST(SampledRows, RightRowsPassAndAWrongOneAmongThemIsNamed) {
+  Product p = rows_alone();
+  EXPECT_EQ(p.check().bad, 0U);
+  EXPECT_GT(p.check().max_eta, 0);
+  const std::int64_t i = p.expected.rows[2];
+  p.store(i, 77, p.c[p.at(i, 77)] + 1);
+  EXPECT_EQ(p.check().bad, 1U);
+  EXPECT_EQ(p.check().first_bad, p.at(i, 77));
+}
+
+TEST(SampledRows, OtherRowsAreHeldToBeFiniteOnly) {
+  Product p = rows_alone();
+  p.store(p.hidden_row(), 3, 1e9);
+  EXPECT_EQ(p.check().bad, 0U);
+  p.store(p.hidden_row(), 5, std::numeric_limits<double>::quiet_NaN());
+  const CompareResult r = p.check();
+  EXPECT_EQ(r.bad, 1U);
+  EXPECT_EQ(r.first_bad, p.at(p.hidden_row(), 5));
+  EXPECT_NE(r.pattern.find("not finite"), std::string::npos);
+}
+
+TEST(SampledRows, EvidenceSaysWhatWouldHaveBeenSeen) {
+  EXPECT_FALSE(row_evidence(Product(DType::float32).output, Product(DType::float32).expected));
+  const Product p = rows_alone();
+  std::optional<RowEvidence> sum;
+  add(sum, std::nullopt);
+  EXPECT_FALSE(sum);
+  for (int trial = 0; trial < 3; ++trial)
+    add(sum, row_evidence(p.output, p.expected));
+  ASSERT_TRUE(sum);
+  EXPECT_EQ(sum->rows, 90U);
+  EXPECT_EQ(sum->compared, 6U);
+  EXPECT_EQ(sum->trials, 3U);
+  // Four rows in each of three trials are drawn: all twelve miss the fault with 5 %.
+  EXPECT_NEAR(std::pow(1 - sum->seen_share, 12), 0.05, 1e-12);
+  EXPECT_NE(row_sentence(*sum).find("6 of 90 rows compared in each of 3 trials"),
+            std::string::npos);
+  const Product all(DType::float32, rows);
+  SampledExpectation every = all.expected;
+  every.signs = {};
+  std::optional<RowEvidence> whole;
+  add(whole, row_evidence(all.output, every));
+  EXPECT_EQ(whole->seen_share, 0);
+}
+
+/// Simulated: how often rows drawn as the judge draws them miss a fault of the stated share.
+TEST(SampledRows, TheStatedProbabilityHolds) {
+  constexpr std::int64_t many = 14107, compared = 128;
+  RowEvidence one;
+  one.rows = many, one.compared = compared, one.trials = 1;
+  std::optional<RowEvidence> sum;
+  add(sum, one);
+  const auto wrong = static_cast<std::int64_t>(std::ceil(sum->seen_share * many));
+  constexpr int campaigns = 2000;
+  int missed = 0;
+  for (int n = 0; n < campaigns; ++n) {
+    // Any set of rows that the drawing does not depend on: here one in the middle.
+    const std::vector<std::int64_t> at =
+        exact_positions(many, compared, seed, static_cast<std::uint64_t>(n), 0);
+    missed += std::ranges::none_of(
+        at, [&](std::int64_t row) { return row >= 5000 && row < 5000 + wrong; });
+  }
+  EXPECT_LT(missed, campaigns * 0.07) << "5 % and three standard deviations";
+  EXPECT_GT(missed, campaigns * 0.03);
+}
+
+BoundWorkload workload_of(DType dtype) {
+  BoundWorkload w;
+  w.outputs.push_back(Product(dtype).output);
+  return w;
+}
+
+TEST(SampledRows, AreForOneOutputWithOneRightAnswer) {
+  Oracle parts;
+  EXPECT_FALSE(can_sample(workload_of(DType::float32), parts));
+  parts.block_entry = 1;
+  EXPECT_TRUE(can_sample(workload_of(DType::float8_e5m2), parts));
+  parts.project_entry = 2;
+  EXPECT_TRUE(can_sample(workload_of(DType::bfloat16), parts));
+  EXPECT_FALSE(can_sample(workload_of(DType::float8_e5m2), parts)) << "too coarse to project";
+  BoundWorkload two = workload_of(DType::float32);
+  two.outputs.push_back(two.outputs[0]);
+  EXPECT_FALSE(can_sample(two, parts));
+  BoundWorkload exact = workload_of(DType::float32);
+  exact.outputs[0].tolerance.exact = true;
+  EXPECT_FALSE(can_sample(exact, parts));
+}
+
 } // namespace
 } // namespace kw

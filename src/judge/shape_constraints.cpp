@@ -2,6 +2,8 @@
 #include "judge/shape_constraints.hpp"
 
 #include <algorithm>
+#include <cctype>
+#include <charconv>
 #include <cmath>
 #include <fmt/format.h>
 #include <optional>
@@ -31,6 +33,36 @@ bool kept_by_draw(const Definition& definition, const std::string& text) {
            return input.second.kind == "offsets" &&
                   (*both == std::pair(limit, last) || *both == std::pair(last, limit));
          });
+}
+
+/// `name.shape[i]` of a tensor is the axis that it is declared with; i < 0 counts from the end.
+std::string with_axes(const Definition& definition, std::string text) {
+  const auto word = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; };
+  constexpr std::string_view mark = ".shape[";
+  for (std::size_t at = text.find(mark); at != std::string::npos; at = text.find(mark, at + 1)) {
+    std::size_t begin = at;
+    while (begin > 0 && word(text[begin - 1]))
+      --begin;
+    const std::string name = text.substr(begin, at - begin);
+    const std::size_t end = text.find(']', at);
+    std::int64_t index = 0;
+    const char* const digits = text.data() + at + mark.size();
+    if (end == std::string::npos ||
+        std::from_chars(digits, text.data() + end, index).ptr != text.data() + end)
+      continue;
+    for (const auto* tensors : {&definition.inputs, &definition.outputs})
+      for (const TensorSpec& t : *tensors) {
+        if (t.name != name || t.is_scalar())
+          continue;
+        const auto axes = static_cast<std::int64_t>(t.shape->size());
+        const std::int64_t place = index < 0 ? index + axes : index;
+        if (place >= 0 && place < axes)
+          return with_axes(definition, text.substr(0, begin) +
+                                           (*t.shape)[static_cast<std::size_t>(place)] +
+                                           text.substr(end + 1));
+      }
+  }
+  return text;
 }
 
 std::optional<ShapeConstraints::Equation>
@@ -76,15 +108,16 @@ bool ShapeConstraints::hold(const Bindings& axes) const {
 
 Result<ShapeConstraints> shape_constraints(const Definition& definition) {
   ShapeConstraints out;
-  for (const std::string& text : definition.constraints) {
-    if (kept_by_draw(definition, text))
+  for (const std::string& constraint : definition.constraints) {
+    if (kept_by_draw(definition, constraint))
       continue;
+    const std::string text = with_axes(definition, constraint);
     Result<Expr> condition = Expr::parse(text);
     if (!condition || std::ranges::any_of(condition->names(), [&](const std::string& name) {
           return definition.axis(name) == nullptr;
         }))
       return fail(ErrorKind::unsupported,
-                  fmt::format("constraint `{}` is not one over axes", text));
+                  fmt::format("constraint `{}` is not one over axes", constraint));
     out.conditions.push_back(std::move(*condition));
     const auto both = sides(text);
     if (!both)

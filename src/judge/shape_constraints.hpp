@@ -31,7 +31,8 @@ struct ShapeConstraints {
 
 /// `axis == expression`, either way round, is an equation. A statement about the content of an
 /// input is left out where the way it is drawn keeps it: `limit == name[-1].item()` for kind
-/// "offsets". Any other text that is no expression over axes is an error that names it.
+/// "offsets". `name.shape[i]` stands for the axis that the tensor is declared with. Any other text
+/// that is no expression over axes is an error that names it.
 [[nodiscard]] Result<ShapeConstraints> shape_constraints(const Definition& definition);
 
 } // namespace kw

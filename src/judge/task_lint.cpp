@@ -18,13 +18,20 @@ using Bytes = std::vector<std::byte>;
 
 /// Oracle values that outlive the oracle's next call, and what an ideal kernel would store.
 struct Answer {
-  std::vector<std::vector<double>> y, magnitude;
+  std::vector<std::vector<double>> y, magnitude, ids, scores;
   std::vector<Bytes> stored;
 
+  void add(const Expected::Tensor& t) {
+    y.emplace_back(t.y.begin(), t.y.end());
+    magnitude.emplace_back(t.magnitude.begin(), t.magnitude.end());
+    ids.emplace_back(t.ids.begin(), t.ids.end());
+    scores.emplace_back(t.scores.begin(), t.scores.end());
+  }
   [[nodiscard]] Expected expected() const {
     Expected out;
     for (std::size_t o = 0; o < y.size(); ++o)
-      out.outputs.push_back({.y = y[o], .magnitude = magnitude[o]});
+      out.outputs.push_back(
+          {.y = y[o], .magnitude = magnitude[o], .ids = ids[o], .scores = scores[o]});
     return out;
   }
 };
@@ -104,10 +111,8 @@ Result<Answer> Lint::answer(const BoundWorkload& workload) {
   KW_TRY(const Expected expected, trials_.expect(false));
   Answer out;
   for (std::size_t o = 0; o < workload.outputs.size(); ++o) {
-    const Expected::Tensor& tensor = expected.outputs[o];
-    out.y.emplace_back(tensor.y.begin(), tensor.y.end());
-    out.magnitude.emplace_back(tensor.magnitude.begin(), tensor.magnitude.end());
-    from_double(workload.outputs[o].dtype, tensor.y,
+    out.add(expected.outputs[o]);
+    from_double(workload.outputs[o].dtype, out.y[o],
                 out.stored.emplace_back(workload.outputs[o].bytes));
   }
   return out;
@@ -170,8 +175,8 @@ void Lint::settle(State& state, const std::vector<Bytes>& outputs, const Answer&
 void Lint::hold_constant(State& state, const BoundWorkload& workload, const Answer& right) {
   const std::size_t o = state.null.output;
   const BoundOutput& output = workload.outputs[o];
-  // Any constant is a place that appears twice, or draws that do not vary.
-  if (output.sampling || (output.ranking && output.row > 1)) {
+  // Any constant is a place or an id that appears twice, or draws that do not vary.
+  if (output.sampling || output.selection || (output.ranking && output.row > 1)) {
     std::vector<Bytes> outputs = right.stored;
     fill(output.dtype, right.y[o].empty() ? 0 : right.y[o].front(), outputs[o]);
     return settle(state, outputs, right);
@@ -322,9 +327,12 @@ Result<TaskLint> lint_task(TrialRunner& trials, const std::vector<BoundWorkload>
         .word = "UNDECIDED",
         .notes = {"every workload is above 20 GFLOP, where the oracle only samples: add a "
                   "smaller one"}};
-  std::stable_sort(
-      chosen.begin(), chosen.end(),
-      [&](const BoundWorkload* a, const BoundWorkload* b) { return cost(*a) < cost(*b); });
+  std::stable_sort(chosen.begin(), chosen.end(),
+                   [&](const BoundWorkload* a, const BoundWorkload* b) {
+                     if (is_contested(*a) != is_contested(*b)) // where all is taken little matters
+                       return is_contested(*a);
+                     return cost(*a) < cost(*b);
+                   });
   return Lint(trials, options).run(std::move(chosen));
 }
 

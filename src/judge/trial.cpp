@@ -2,15 +2,15 @@
 #include "judge/trial.hpp"
 
 #include "judge/mismatch.hpp"
+#include "judge/selected.hpp"
+#include "judge/stopwatch.hpp"
 #include "os/parallel.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <cstring>
 #include <fmt/format.h>
 #include <mutex>
-#include <numeric>
 
 namespace kw {
 namespace {
@@ -20,28 +20,6 @@ constexpr std::int64_t elements_per_thread = 1 << 17;
 
 /// Scalars have the streams from 1000 on.
 constexpr std::size_t reseeded_streams = 2000;
-
-class Stopwatch {
- public:
-  explicit Stopwatch(double& sink) : sink_(sink) {}
-  Stopwatch(const Stopwatch&) = delete;
-  Stopwatch& operator=(const Stopwatch&) = delete;
-  ~Stopwatch() {
-    sink_ += std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start_)
-                 .count();
-  }
-
- private:
-  double& sink_;
-  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
-};
-
-std::uint64_t canary_key(const Seed& seed, std::uint64_t trial) {
-  std::uint64_t key = 0;
-  std::memcpy(&key, seed.data() + 8, sizeof key);
-  key ^= (trial + 1) * 0x9e3779b97f4a7c15ULL;
-  return key;
-}
 
 bool one_signed(InputClass c) {
   return c == InputClass::uniform || c == InputClass::offset;
@@ -58,12 +36,6 @@ InputClass class_for(const BoundInput& input, InputClass wanted) {
 std::span<const double> as_doubles(std::span<const std::byte> bytes) {
   KW_ASSERT(reinterpret_cast<std::uintptr_t>(bytes.data()) % alignof(double) == 0);
   return {reinterpret_cast<const double*>(bytes.data()), bytes.size() / sizeof(double)};
-}
-
-std::vector<double> doubles(std::span<const std::byte> bytes) {
-  std::vector<double> out(bytes.size() / sizeof(double));
-  std::memcpy(out.data(), bytes.data(), out.size() * sizeof(double));
-  return out;
 }
 
 std::string end_sentence(const CallReport& report) {
@@ -119,6 +91,13 @@ Finding end_finding(CallEnd end) {
 
 } // namespace
 
+std::uint64_t TrialRunner::canary() const {
+  std::uint64_t key = 0;
+  std::memcpy(&key, seed_.data() + 8, sizeof key);
+  key ^= (key_.trial + 1) * 0x9e3779b97f4a7c15ULL;
+  return key;
+}
+
 std::uint64_t TrialRunner::coin(std::uint64_t trial) const {
   std::uint64_t low = 0, high = 0;
   std::memcpy(&low, seed_.data(), sizeof low);
@@ -141,8 +120,11 @@ std::chrono::milliseconds TrialRunner::call_limit(const BoundWorkload& workload)
 }
 
 void TrialRunner::draw_input(const BoundInput& input, std::uint32_t index,
-                             std::span<std::byte> to) const {
+                             std::span<std::byte> to) {
   const InputClass cls = class_for(input, key_.input_class);
+  if (input.hold)
+    return held_[index].fill(input.draw, class_for(input, InputClass::normal), cls, seed_,
+                             key_.trial, index, workers_, to);
   std::int64_t elements = 1;
   for (const std::int64_t extent : input.draw.shape)
     elements *= extent;
@@ -165,7 +147,7 @@ Status TrialRunner::stage(const BoundWorkload& workload, const TrialKey& key) {
              return o.sampling && o.sampling->seed == i;
            });
   };
-  KW_TRY(staged_, session_.stage(input_bytes_, key.placement, canary_key(seed_, key.trial)));
+  KW_TRY(staged_, session_.stage(input_bytes_, key.placement, canary()));
   for (std::size_t i = 0; i < staged_.size(); ++i) {
     const BoundInput& input = workload.inputs[i];
     if (!input.fixed.empty())
@@ -192,7 +174,7 @@ Status TrialRunner::stage(const BoundWorkload& workload, const TrialKey& key) {
     }
     scalars_.push_back(value);
   }
-  return {};
+  return key.input_class == InputClass::near_ties ? make_near_ties() : Status{};
 }
 
 std::vector<Argument> TrialRunner::arguments() const {
@@ -217,7 +199,7 @@ Result<CallReport> TrialRunner::call(Arm& arm, bool warm, bool timed) {
   invocation.arguments = arguments();
   invocation.placement = key_.placement;
   invocation.poison = key_.poison;
-  invocation.canary_key = canary_key(seed_, key_.trial);
+  invocation.canary_key = canary();
   invocation.warm = warm;
   invocation.evict = timed && !warm;
   invocation.measure_delay = timed;
@@ -231,9 +213,7 @@ Result<CallReport> TrialRunner::call(Arm& arm, bool warm, bool timed) {
 }
 
 bool TrialRunner::may_sample(double limit) const {
-  return workload_->flops > limit && oracle_.project_entry != 0 && oracle_.block_entry != 0 &&
-         workload_->outputs.size() == 1 && workload_->outputs[0].dtype != DType::float8_e5m2 &&
-         !workload_->outputs[0].tolerance.exact && !workload_->outputs[0].has_many_answers();
+  return workload_->flops > limit && can_sample(*workload_, oracle_);
 }
 
 Result<CallReport> TrialRunner::call_oracle(std::size_t entry, std::vector<Argument> arguments,
@@ -243,7 +223,7 @@ Result<CallReport> TrialRunner::call_oracle(std::size_t entry, std::vector<Argum
   invocation.output_bytes = std::move(output_bytes);
   invocation.arguments = std::move(arguments);
   invocation.placement = Placement::start_aligned; // one layout per workload
-  invocation.canary_key = canary_key(seed_, key_.trial);
+  invocation.canary_key = canary();
   invocation.warm = false;
   invocation.timeout = std::chrono::minutes(10);
   KW_TRY(CallReport report, oracle_arm_.call(invocation));
@@ -266,103 +246,32 @@ Result<Expected> TrialRunner::expect(bool timed) {
   std::vector<Argument> passed;
   std::vector<std::size_t> output_bytes;
   for (const Argument& a : arguments()) {
-    passed.push_back(a);
-    if (a.kind != Argument::Kind::output)
+    if (a.kind != Argument::Kind::output) {
+      passed.push_back(a);
       continue;
-    const std::size_t bytes =
-        static_cast<std::size_t>(workload_->outputs[a.index].elements) * sizeof(double);
-    passed.back().index = output_bytes.size();
-    output_bytes.push_back(bytes);
-    if (oracle_.magnitudes) {
+    }
+    for (const std::size_t bytes : oracle_bytes(workload_->outputs[a.index], oracle_.magnitudes)) {
       passed.push_back({.kind = Argument::Kind::output, .index = output_bytes.size()});
       output_bytes.push_back(bytes);
     }
   }
   KW_TRY(const CallReport report, call_oracle(0, std::move(passed), std::move(output_bytes)));
   Expected expected;
-  const std::size_t stride = oracle_.magnitudes ? 2 : 1;
-  for (std::size_t i = 0; i < workload_->outputs.size(); ++i) {
-    Expected::Tensor tensor;
-    tensor.y = as_doubles(report.outputs[i * stride]);
+  std::size_t at = 0;
+  for (const BoundOutput& output : workload_->outputs) {
+    Expected::Tensor& tensor = expected.outputs.emplace_back();
+    if (output.selection) {
+      tensor.ids = as_doubles(report.outputs[at++]);
+      tensor.scores = as_doubles(report.outputs[at++]);
+      tensor.magnitude = as_doubles(report.outputs[at++]);
+      tensor.chosen = chosen_of(output, tensor);
+      tensor.y = *tensor.chosen;
+      continue;
+    }
+    tensor.y = as_doubles(report.outputs[at++]);
     if (oracle_.magnitudes)
-      tensor.magnitude = as_doubles(report.outputs[i * stride + 1]);
-    expected.outputs.push_back(tensor);
+      tensor.magnitude = as_doubles(report.outputs[at++]);
   }
-  return expected;
-}
-
-Result<Expected> TrialRunner::expect_sampled() {
-  const Stopwatch watch(costs_["oracle"]);
-  const BoundOutput& output = workload_->outputs[0];
-  const Extent e = extent(output);
-  SampledExpectation sampled;
-  // Drawn only now: the outputs they test are fixed already.
-  sampled.signs = FreivaldsSigns::of(e.cols, seed_, key_.trial);
-  sampled.rows = exact_positions(e.rows, exact_lines, seed_, key_.trial, 0);
-  sampled.cols = exact_positions(e.cols, exact_lines, seed_, key_.trial, 1);
-  std::vector<std::int64_t> all_rows(static_cast<std::size_t>(e.rows)),
-      all_cols(static_cast<std::size_t>(e.cols));
-  std::iota(all_rows.begin(), all_rows.end(), std::int64_t{0});
-  std::iota(all_cols.begin(), all_cols.end(), std::int64_t{0});
-  const std::vector<double> x = sampled.signs.matrix();
-
-  // The inputs stay where they are: buffers are laid out in order, the extra ones come last.
-  std::vector<std::size_t> sizes = input_bytes_;
-  const std::size_t first = sizes.size();
-  const std::span<const std::byte> extra[] = {
-      std::as_bytes(std::span(x)), std::as_bytes(std::span(sampled.rows)),
-      std::as_bytes(std::span(sampled.cols)), std::as_bytes(std::span(all_rows)),
-      std::as_bytes(std::span(all_cols))};
-  for (const std::span<const std::byte> bytes : extra)
-    sizes.push_back(bytes.size());
-  KW_TRY(const std::vector<std::span<std::byte>> views,
-         session_.stage(sizes, key_.placement, canary_key(seed_, key_.trial)));
-  for (std::size_t i = 0; i < std::size(extra); ++i)
-    std::memcpy(views[first + i].data(), extra[i].data(), extra[i].size());
-
-  std::vector<Argument> inputs, axes;
-  for (const Argument& a : arguments()) {
-    const bool axis = a.kind == Argument::Kind::integer && a.index >= scalars_.size();
-    if (a.kind != Argument::Kind::output)
-      (axis ? axes : inputs).push_back(a);
-  }
-  const auto run = [&](std::size_t entry, const std::vector<Argument>& extras,
-                       std::int64_t elements, std::vector<double>& y,
-                       std::vector<double>& s) -> Status {
-    std::vector<Argument> arguments = inputs;
-    arguments.insert(arguments.end(), extras.begin(), extras.end());
-    arguments.push_back({.kind = Argument::Kind::output, .index = 0});
-    arguments.push_back({.kind = Argument::Kind::output, .index = 1});
-    arguments.insert(arguments.end(), axes.begin(), axes.end());
-    const std::size_t bytes = static_cast<std::size_t>(elements) * sizeof(double);
-    KW_TRY(const CallReport report, call_oracle(entry, std::move(arguments), {bytes, bytes}));
-    y = doubles(report.outputs[0]);
-    s = doubles(report.outputs[1]);
-    return {};
-  };
-  const auto input = [](std::size_t index) {
-    return Argument{.kind = Argument::Kind::input, .index = index};
-  };
-  const auto integer = [](std::int64_t value) {
-    return Argument{.kind = Argument::Kind::integer, .index = SIZE_MAX, .integer = value};
-  };
-  const auto count = [](const std::vector<std::int64_t>& v) {
-    return static_cast<std::int64_t>(v.size());
-  };
-  KW_CHECK(run(oracle_.project_entry, {input(first), integer(e.blocks)}, e.rows * e.blocks,
-               sampled.yx, sampled.magx));
-  KW_CHECK(run(oracle_.block_entry,
-               {input(first + 1), integer(count(sampled.rows)), input(first + 4), integer(e.cols)},
-               count(sampled.rows) * e.cols, sampled.row_y, sampled.row_s));
-  KW_CHECK(run(oracle_.block_entry,
-               {input(first + 3), integer(e.rows), input(first + 2), integer(count(sampled.cols))},
-               e.rows * count(sampled.cols), sampled.col_y, sampled.col_s));
-  // The next call may look at all of this arena: what this trial was checked with goes.
-  for (std::size_t i = 0; i < std::size(extra); ++i)
-    std::memset(views[first + i].data(), 0, views[first + i].size());
-  Expected expected;
-  expected.outputs.emplace_back();
-  expected.sampled = std::move(sampled);
   return expected;
 }
 
@@ -443,7 +352,8 @@ TrialResult TrialRunner::check(const CallReport& report, const Expected& expecte
   // against the oracle as well, below.
   for (std::size_t i = 0; i < workload_->outputs.size(); ++i)
     if ((workload_->outputs[i].ranking && !check_ranked(i, report, expected, result)) ||
-        (workload_->outputs[i].sampling && !check_sampling(i, report, result)))
+        (workload_->outputs[i].sampling && !check_sampling(i, report, result)) ||
+        (workload_->outputs[i].selection && !check_selected(i, report, expected, slack, result)))
       return result;
   for (std::size_t i = 0; i < workload_->outputs.size(); ++i) {
     const BoundOutput& output = workload_->outputs[i];
@@ -461,6 +371,8 @@ TrialResult TrialRunner::check(const CallReport& report, const Expected& expecte
     result.max_eta = std::max(result.max_eta, c.max_eta);
     result.max_abs = std::max(result.max_abs, c.max_abs);
     result.max_rel = std::max(result.max_rel, c.max_rel);
+    if (expected.sampled)
+      result.sampled_rows = row_evidence(output, *expected.sampled);
     if (c.bad == 0)
       continue;
     // Nobody reads where a null solution of the task lint is wrong.

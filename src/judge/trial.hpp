@@ -5,6 +5,7 @@
 
 #include "base/result.hpp"
 #include "judge/binding.hpp"
+#include "judge/held.hpp"
 #include "judge/sampled.hpp"
 #include "model/verdict.hpp"
 #include "oracle/oracle.hpp"
@@ -14,6 +15,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -40,8 +42,9 @@ struct TrialResult {
   double cpu_ns = 0,
          accounted_ns = 0; ///< CPU time until frozen, and the wall time it was counted over
   double max_eta = 0, max_abs = 0, max_rel = 0;
-  std::optional<RankingEvidence> ranking; ///< of outputs that rank an input
-  std::vector<Draw> draws;                ///< of outputs that are drawn from one
+  std::optional<RankingEvidence> ranking;  ///< of outputs that rank an input, or select
+  std::vector<Draw> draws;                 ///< of outputs that are drawn from one
+  std::optional<RowEvidence> sampled_rows; ///< where rows alone were compared
   double strain = 0;          ///< largest error as a share of what was allowed; 0 for exact outputs
   bool worth_recheck = false; ///< the arm died: it must be spawned anew
 };
@@ -51,10 +54,18 @@ struct TrialResult {
 struct Expected {
   struct Tensor {
     std::span<const double> y, magnitude;
+    /// Outputs that select: of the candidates [rows, n], as are the magnitudes then. `y` is one
+    /// right answer, `chosen` owns it.
+    std::span<const double> ids, scores;
+    std::shared_ptr<const std::vector<double>> chosen;
   };
   std::vector<Tensor> outputs;
   std::optional<SampledExpectation> sampled; ///< instead of every element, for huge products
 };
+
+/// Bytes of the arrays that the oracle fills for an output: y; y and S; of an output that selects
+/// ids, scores and S of the candidates.
+[[nodiscard]] std::vector<std::size_t> oracle_bytes(const BoundOutput& output, bool magnitudes);
 
 /// Input classes that the trials of a workload rotate over.
 [[nodiscard]] std::vector<InputClass> classes_of(const BoundWorkload& workload);
@@ -100,16 +111,26 @@ class TrialRunner {
   [[nodiscard]] static std::chrono::milliseconds call_limit(const BoundWorkload& workload);
 
  private:
-  void draw_input(const BoundInput& input, std::uint32_t index, std::span<std::byte> to) const;
+  void draw_input(const BoundInput& input, std::uint32_t index, std::span<std::byte> to);
   [[nodiscard]] CompareResult compare_all(const BoundOutput& output, std::span<const std::byte> got,
                                           const Expected::Tensor& expected,
                                           const Bound& bound) const;
   /// An output that ranks an input; false: it is wrong, and `result` says how.
   bool check_ranked(std::size_t output, const CallReport& report, const Expected& expected,
                     TrialResult& result) const;
+  /// The same for an output that selects among candidates.
+  bool check_selected(std::size_t output, const CallReport& report, const Expected& expected,
+                      double slack, TrialResult& result) const;
   /// The same for an output that is drawn from an input.
   bool check_sampling(std::size_t output, const CallReport& report, TrialResult& result) const;
   Result<Expected> expect_sampled();
+  /// Key of the guard bytes around the buffers of the staged trial.
+  [[nodiscard]] std::uint64_t canary() const;
+  /// The oracle gives inputs near-ties that only it can place.
+  Status make_near_ties();
+  /// The arguments of the staged trial as the oracle's further entries take them.
+  [[nodiscard]] std::vector<Argument> oracle_arguments(const std::vector<Argument>& extras,
+                                                       const std::vector<Argument>& outputs) const;
   [[nodiscard]] bool may_sample(double limit) const;
   Result<CallReport> call_oracle(std::size_t entry, std::vector<Argument> arguments,
                                  std::vector<std::size_t> output_bytes);
@@ -124,11 +145,13 @@ class TrialRunner {
   std::vector<double> scalars_;
   std::vector<std::size_t> input_bytes_;
   std::vector<std::span<std::byte>> staged_;
+  std::map<std::uint32_t, HeldTensor> held_; ///< by index of the input
   Costs costs_;
 };
 
 /// Above this many floating-point operations a call is verified by Freivalds projections over the
-/// whole output plus exact rows and columns (docs/numerics.md), if the oracle offers them.
+/// whole output plus exact rows and columns, or by exact rows alone (docs/numerics.md), if the
+/// oracle offers them.
 inline constexpr double full_oracle_flops = 20e9;
 /// The same inside timing windows, where the oracle runs at every call.
 inline constexpr double full_oracle_flops_timed = 1e9;

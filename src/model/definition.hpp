@@ -34,13 +34,21 @@ struct TensorSpec {
 struct InputRule {
   /// "any" (all input classes), "normal", "uniform", "l2_normalized" (last axis), "positive",
   /// "constant" (value), "indices" (0..limit-1), "positions" (0..limit-1, ascending),
-  /// "offsets" (0..limit, ascending from 0 to limit: where packed sequences begin)
+  /// "offsets" (0..limit, ascending from 0 to limit: where packed sequences begin),
+  /// "slots" (different ones of 0..limit-1, then -1 to the end of the row),
+  /// "lengths" (0..limit tokens of a sequence), "block_table" (pages of 0..limit-1 that the
+  /// sequences of `lengths` lie in), "fp8_pages" (a cache of float8 vectors with a scale each)
   std::string kind = "any";
-  double low = 0, high = 1;         ///< uniform / positive range
+  double low = 0, high = 1;         ///< uniform / positive range; slots: share of a row in use
   double scale = 1;                 ///< multiplies the drawn values
   std::optional<double> value;      ///< constant
-  std::string limit;                ///< expression over axes for indices/positions/offsets
+  std::string limit;                ///< expression over axes for all that count
+  std::string page;                 ///< lengths: expression, tokens of a page
+  std::vector<std::string> edges;   ///< lengths: expressions, where kernels change their ways
+  std::string lengths;              ///< block_table: the input of kind lengths
   std::vector<std::string> classes; ///< restrict to these input classes (empty = all that apply)
+  bool hold = false;           ///< drawn once, parts of it anew for every trial (judge/held.hpp)
+  std::string near_ties_entry; ///< function of the C++ oracle that gives it near-ties
 };
 
 /// How one output is compared with the fp64 oracle (x_kernwright.tolerance.<name>).
@@ -64,6 +72,10 @@ struct TolerancePolicy {
   std::string samples;
   double top_p = 1; ///< with `samples`: only of the most probable places that have this mass
   std::string seed; ///< with `samples`: the integer input that all randomness comes from
+  /// Expression: the output has, per row, the ids of the greatest among so many candidates, in any
+  /// order, then -1. The oracle gives ids, scores and magnitudes of the candidates (docs/abi.md);
+  /// an error of a score is at most eta u_acc S. "" = it has not.
+  std::string selects;
 };
 
 /// The trusted high-precision reference. C++: a source compiled at run time, fp64 outputs.
@@ -72,7 +84,7 @@ struct OracleSpec {
   std::string source_text; ///< content, filled by the loader
   std::string entry;       ///< extern "C" symbol; outputs and magnitudes as double* (docs/abi.md)
   std::string project_entry; ///< optional: Y*X for random X (Freivalds), see docs/abi.md
-  std::string block_entry;   ///< optional: exact sub-block rows x columns
+  std::string block_entry;   ///< optional: exact sub-block rows x columns; alone: by rows
 };
 
 struct BaselineSpec {

@@ -99,11 +99,12 @@ struct SanitizedRun {
   double build_ms = 0, run_ms = 0;
 };
 
-/// How hard the rows of a ranked input were that a candidate got right.
+/// How hard the rows of a ranked input were that a candidate got right. Of outputs that select:
+/// rows with more candidates than places; tied where errors of the scores leave more than one set.
 struct RankingEvidence {
   std::uint64_t rows = 0;
   std::uint64_t tied = 0;      ///< the k-th element equals the next: several answers are right
-  std::uint64_t reordered = 0; ///< answered in another right order than the oracle's
+  std::uint64_t reordered = 0; ///< answered in another right way than the oracle's
   double least_margin = 0; ///< of the rows not tied: from the k-th to the next, in ulps; 0: none
 };
 
@@ -131,6 +132,15 @@ struct Exercise {
   std::uint64_t hidden = 0;        ///< of them, that no workload lists
 };
 
+/// How much was compared of an output of which the oracle computes some rows only.
+struct RowEvidence {
+  std::uint64_t rows = 0;     ///< that the output has
+  std::uint64_t compared = 0; ///< of them in each trial, all elements
+  std::uint64_t trials = 0;
+  /// Least share of wrong rows that these trials see with a probability of 95 %.
+  double seen_share = 1;
+};
+
 /// Trials of one workload within a campaign.
 struct WorkloadTrials {
   std::string uuid;
@@ -140,7 +150,8 @@ struct WorkloadTrials {
   /// Greatest distance in numbers of the output type, of the first clean trial; empty where no
   /// output is a float, or only samples were compared.
   std::optional<double> max_ulp = std::nullopt;
-  std::optional<RankingEvidence> ranking; ///< empty: no output ranks an input
+  std::optional<RankingEvidence> ranking;                 ///< empty: no output ranks an input
+  std::optional<RowEvidence> sampled_rows = std::nullopt; ///< empty: all rows were compared
 };
 
 /// One arm of a paired comparison, per workload. Times in nanoseconds per call.

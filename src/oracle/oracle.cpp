@@ -17,6 +17,9 @@ Result<std::string> build_trusted(const OracleContext& context, const Definition
   for (const Axis& axis : definition.axes)
     if (!axis.is_variable())
       request.defines.push_back(fmt::format("KW_AXIS_{}={}", axis.name, *axis.value));
+  for (const auto& [output, tolerance] : definition.ext.tolerance)
+    if (tolerance.eta > 0)
+      request.defines.push_back(fmt::format("KW_ETA_{}={}", output, tolerance.eta));
   request.include_dirs = {context.include_dir};
   request.extra_link = link;
   request.mode = BuildMode::trusted;
@@ -57,6 +60,9 @@ Result<Oracle> prepare_oracle(const Definition& definition, const OracleContext&
   };
   oracle.project_entry = add(spec.project_entry);
   oracle.block_entry = add(spec.block_entry);
+  for (const auto& [input, rule] : definition.ext.inputs)
+    if (!rule.near_ties_entry.empty())
+      oracle.near_ties_entries[input] = add(rule.near_ties_entry);
   return oracle;
 }
 

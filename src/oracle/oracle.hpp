@@ -8,6 +8,7 @@
 #include "model/definition.hpp"
 #include "runner/session.hpp"
 
+#include <map>
 #include <string>
 
 namespace kw {
@@ -18,6 +19,7 @@ struct Oracle {
   bool magnitudes = false;       ///< outputs come in pairs (y, S), both float64; else y only
   std::size_t project_entry = 0; ///< Invocation::entry of the projection, 0 = none
   std::size_t block_entry = 0;   ///< of the exact sub-block, 0 = none
+  std::map<std::string, std::size_t> near_ties_entries; ///< by input
   std::string mode; ///< for the record: "c++ float64", "python torch, float32 reference"
 };
 
@@ -32,6 +34,7 @@ struct OracleContext {
 Result<Oracle> prepare_oracle(const Definition& definition, const OracleContext& context);
 
 /// Builds trusted C++ (oracle, peer); the message of a failure carries the compiler's first error.
+/// Macros beside KW_AXIS_<name>: KW_ETA_<output>, the eta of its tolerance.
 Result<std::string> build_trusted(const OracleContext& context, const Definition& definition,
                                   const std::string& file, const std::string& text,
                                   const std::vector<std::string>& link);

@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <charconv>
 #include <cstring>
+#include <filesystem>
 #include <fmt/format.h>
 #include <linux/perf_event.h>
 #include <sys/mman.h>
@@ -90,6 +91,23 @@ std::vector<std::uint64_t> IpSampler::take() {
     at += header.size;
   }
   std::atomic_ref(head_page->data_tail).store(head, std::memory_order_release);
+  return out;
+}
+
+Result<std::vector<pid_t>> threads_of(pid_t pid) {
+  const std::string folder = fmt::format("/proc/{}/task", pid);
+  std::vector<pid_t> out{pid};
+  std::error_code error;
+  std::filesystem::directory_iterator at(folder, error);
+  for (; !error && at != std::filesystem::directory_iterator(); at.increment(error)) {
+    const std::string name = at->path().filename().string();
+    pid_t thread = 0;
+    std::from_chars(name.data(), name.data() + name.size(), thread);
+    if (thread > 0 && thread != pid)
+      out.push_back(thread);
+  }
+  if (error)
+    return fail(ErrorKind::not_found, "the process has no threads any more", {}, folder);
   return out;
 }
 

@@ -15,7 +15,7 @@ namespace kw {
 
 class IpSampler {
  public:
-  /// The main thread of `pid`, user code only, about `hertz` samples per second of its time.
+  /// The thread `pid`, user code only, about `hertz` samples per second of its time.
   /// Errors: unsupported, where the kernel does not allow it (with kernel.perf_event_paranoid).
   static Result<IpSampler> open(pid_t pid, int hertz = 10'000);
   ~IpSampler();
@@ -30,6 +30,9 @@ class IpSampler {
   UniqueFd fd_;
   void* ring_ = nullptr;
 };
+
+/// The threads of a process, its main thread first. Errors: it is gone.
+Result<std::vector<pid_t>> threads_of(pid_t pid);
 
 /// Address range of a file's executable mapping in a process, and the file offset it begins at.
 struct CodeMapping {

@@ -31,6 +31,13 @@ bool is_ranking(const Mismatch& m) {
   return std::find(patterns.begin(), patterns.end(), m.pattern) != patterns.end();
 }
 
+/// Patterns of an output of ids that were selected by their scores (tensor/selection.hpp).
+bool is_selection(const Mismatch& m) {
+  static constexpr std::array patterns = {"unreachable", "taken twice", "missing", "padding",
+                                          "not among the greatest"};
+  return std::find(patterns.begin(), patterns.end(), m.pattern) != patterns.end();
+}
+
 /// Patterns of an output of places drawn at random.
 bool is_draw(const Mismatch& m) {
   return m.pattern == "no such place" || m.pattern == "impossible" || m.pattern == "outside top-p";
@@ -45,6 +52,9 @@ std::string mismatch_figures(const Mismatch& m) {
   if (is_ranking(m))
     return fmt::format("got place {}; with equal elements in order of place it would be {}",
                        value_text(m.got), value_text(m.want));
+  if (is_selection(m))
+    return fmt::format("got {}; by falling scores it would be {}", value_text(m.got),
+                       value_text(m.want));
   std::string out = fmt::format("got {}, should be {}", value_text(m.got), value_text(m.want));
   const double off = std::abs(m.got - m.want);
   if (!std::isfinite(off))
@@ -136,6 +146,17 @@ std::string mismatch_hint(const Mismatch& m) {
                     "sorted"},
       Hint{"not the greatest", "a greater element was left out: does the key keep all bits of the "
                                "element, and does the loop reach the end of the row?"},
+      Hint{"unreachable",
+           "an id is of a candidate of its own row: is it the global one, through the "
+           "row's own table, and within the row's length?"},
+      Hint{"taken twice",
+           "ids of a row are all different: do tied scores, or merged parts, give one "
+           "candidate twice?"},
+      Hint{"missing", "-1 stands only where a row has too few candidates, and only at its end"},
+      Hint{"padding", "a row with too few candidates ends in -1: does its length count right?"},
+      Hint{"not among the greatest", "a candidate with a certainly greater score was left out: is "
+                                     "the score computed in float32, and does the key keep its "
+                                     "sign and all its bits?"},
   };
   for (const Hint& hint : hints)
     if (m.pattern == hint.pattern)

@@ -62,13 +62,36 @@ TEST(ProfileText, EveryWordHasASentence) {
         std::pair{"dependency", "bound by chains of dependent operations"},
         std::pair{"load_store", "bound by loads and stores"},
         std::pair{"latency", "bound by latency: units wait"},
-        std::pair{"tail", "bound by a grid that leaves units idle"},
+        std::pair{"tail", "bound by a tail that leaves units idle"},
+        std::pair{"threading", "bound by threads in each other's way"},
         std::pair{"launch", "bound by the cost of a call"}}) {
     p.state.word = word;
     EXPECT_THAT(render_profile(p, false), HasSubstr(std::string("bottleneck   ") + sentence));
   }
   p.state.word = "unknown";
   EXPECT_THAT(render_profile(p, false), HasSubstr("bottleneck   not known"));
+}
+
+TEST(ProfileText, LevelsModelsSizesAndThreads) {
+  Profile p = softmax_profile();
+  p.state.word = "memory", p.state.level = "L2";
+  p.loops[0].pipeline = {{.model = "sapphirerapids",
+                          .own = true,
+                          .cycles = 4.09,
+                          .throughput = 1.2,
+                          .ports = 0.5,
+                          .port = "SPRPort00",
+                          .source = "llvm-mca 19.1.7"}};
+  p.sweep = {{"rows", 6, 24576, "L1", 12000, 0.488, "judge, warm calls", 0.8}};
+  p.scaling = {{1, 80000, 1, 1, "judge", 0.8}, {2, 50000, 1.6, 0.8, "judge", 0.8}};
+  p.figures.push_back({"cliff_L2", 2.9, "x per byte", "size sweep", 0.8});
+  const std::string text = render_profile(p, false);
+  EXPECT_THAT(text, HasSubstr("memory-bound in L2 (confidence 57 %)"));
+  EXPECT_THAT(text, HasSubstr("sapphirerapids (this machine)     4.1"));
+  EXPECT_THAT(text, HasSubstr("50 % SPRPort00"));
+  EXPECT_THAT(text, HasSubstr("24576  L1    12.0 us        0.488  judge, warm calls"));
+  EXPECT_THAT(text, HasSubstr("1.60x"));
+  EXPECT_THAT(text, HasSubstr("2.90 x per byte  dearer from L2 than from the level before"));
 }
 
 TEST(ProfileText, WhatIsNotThereIsNotShown) {

@@ -167,6 +167,12 @@ TEST(Mismatch, SentencesReadWell) {
     EXPECT_EQ(mismatch_figures(m),
               "got place 17; with equal elements in order of place it would be 203");
   }
+  for (const char* pattern :
+       {"unreachable", "taken twice", "missing", "padding", "not among the greatest"}) {
+    m.pattern = pattern;
+    EXPECT_NE(mismatch_hint(m), "") << pattern;
+    EXPECT_EQ(mismatch_figures(m), "got 17; by falling scores it would be 203");
+  }
   m.pattern = "something new";
   EXPECT_EQ(mismatch_hint(m), "");
 }

@@ -139,7 +139,8 @@ Result<Campaign> read_campaign(const std::string& path) {
   ObjectReader reader(json, source, "", errors);
   Campaign out;
   if (reader.string("schema") != schema && errors.empty())
-    reader.error("schema", fmt::format("this is no \"{}\"", schema));
+    reader.error("schema", fmt::format("this is no \"{}\"", schema),
+                 "docs/formats.md shows a campaign file");
   out.name = reader.string("name");
   out.description = reader.string_or("description", "");
   const std::string objective = reader.string_or("objective", "weighted");
@@ -160,7 +161,8 @@ Result<Campaign> read_campaign(const std::string& path) {
       ObjectReader in_track(*tracks, source, "/tracks", errors);
       for (const std::string& definition : in_track.strings_or_empty(track)) {
         if (!seen.insert(definition).second)
-          reader.error("tracks", fmt::format("\"{}\" is named twice", definition));
+          reader.error("tracks", fmt::format("\"{}\" is named twice", definition),
+                       "name every definition once");
         out.tracks.emplace_back(track, definition);
       }
     }

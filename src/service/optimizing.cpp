@@ -107,16 +107,25 @@ Status options_from_json(const std::string& text, OptimizeOptions& o, JudgingOpt
   return {};
 }
 
-/// The newest search probes of other runs with this compiler on this machine; older than a month
-/// they have expired.
-Result<std::vector<KnownAttempt>> known_of_earlier_runs(Archive& archive, const Run& run,
-                                                        const Environment& here,
-                                                        const std::string& since) {
+/// The newest search probes of other runs with this compiler on this machine, and how directions
+/// fared in them; older than a month they have expired.
+Result<Knowledge> known_of_earlier_runs(Archive& archive, const Run& run,
+                                        const std::string& runs_folder, const Environment& here,
+                                        const std::string& since) {
   constexpr std::size_t newest = 1000;
   KW_TRY(const std::vector<ProbeRow> rows,
          archive.list_probes(
              {.definition = run.definition, .run = {}, .decision = {}, .limit = newest}));
-  std::vector<KnownAttempt> out;
+  Knowledge out;
+  KW_TRY(const std::vector<Run> runs, archive.list_runs());
+  for (const Run& earlier : runs) {
+    const std::string log = join_path(runs_folder, earlier.id + "/decisions.jsonl");
+    if (earlier.definition == run.definition && earlier.id != run.id &&
+        earlier.started_at >= since && is_file(log)) {
+      KW_TRY(const std::string text, read_file(log));
+      learn_directions(text, out.directions);
+    }
+  }
   for (const ProbeRow& row : rows) {
     if (row.run.empty() || row.run == run.id || row.started_at < since)
       continue;
@@ -124,7 +133,7 @@ Result<std::vector<KnownAttempt>> known_of_earlier_runs(Archive& archive, const 
     KW_TRY(const Probe probe, decode_probe(stored.json));
     if (!probe.regime.empty() && probe.environment.hardware == here.hardware &&
         probe.environment.compiler == here.compiler)
-      out.push_back(known_attempt(probe));
+      out.attempts.push_back(known_attempt(probe));
   }
   return out;
 }
@@ -337,8 +346,9 @@ Result<OptimizeResult> run_optimize(const Workspace& workspace, const OptimizeRe
     KW_CHECK(memory.journal.answer_from(request.recorded));
   if (request.resume.empty()) {
     constexpr std::int64_t month_ns = std::int64_t{30} * 86'400 * 1'000'000'000;
-    KW_TRY(memory.known, known_of_earlier_runs(*archive, run, bench.environment,
-                                               iso8601_utc(clock.wall_ns() - month_ns)));
+    KW_TRY(memory.known,
+           known_of_earlier_runs(*archive, run, parent_path(result.folder), bench.environment,
+                                 iso8601_utc(clock.wall_ns() - month_ns)));
   }
   Recorder recorder(*archive, clock, bench.environment, bench.judge->definition());
   recorder.run = run.id;

@@ -17,6 +17,9 @@ struct ProfileOptions {
   int calls = 15;
   double sample_seconds = 2; ///< at most, for where the time goes
   int rounds = 5;            ///< of each variant against the solution as it is
+  std::string sweep_axis;    ///< variable axis to sweep over; "" = no size sweep
+  bool scaling = false;      ///< with 1, 2, 4, ... threads, up to the machine's
+  double sweep_seconds = 30; ///< for both together
 };
 
 struct Profiled {

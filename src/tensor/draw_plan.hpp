@@ -17,6 +17,7 @@ struct DrawPlan {
   RandomStream stream;
   std::int64_t elements = 1, columns = 1, rows = 1, longest_axis = 1;
   RandomWords tensor_words{};
+  RandomStream lengths_stream; ///< of spec.lengths->tensor
 
   DrawPlan(const DrawSpec& spec, InputClass cls, const Seed& seed, std::uint64_t trial,
            std::uint32_t tensor);
@@ -49,6 +50,14 @@ void draw_floats(const DrawPlan& plan, std::int64_t first, std::int64_t count,
                  std::span<std::byte> out);
 void draw_offsets(const DrawPlan& plan, std::int64_t first, std::int64_t count,
                   std::span<std::byte> out);
+void draw_slots(const DrawPlan& plan, std::int64_t first, std::int64_t count,
+                std::span<std::byte> out);
+void draw_lengths(const DrawPlan& plan, std::int64_t first, std::int64_t count,
+                  std::span<std::byte> out);
+void draw_block_table(const DrawPlan& plan, std::int64_t first, std::int64_t count,
+                      std::span<std::byte> out);
+void draw_fp8_pages(const DrawPlan& plan, std::int64_t first, std::int64_t count,
+                    std::span<std::byte> out);
 void draw_integers(const DrawPlan& plan, std::int64_t first, std::int64_t count,
                    std::span<std::byte> out);
 

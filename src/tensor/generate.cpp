@@ -14,6 +14,12 @@
 //                        anywhere (mask_edges: at either end; uniform: with gaps)
 //         offsets        0 .. limit, never falling, the ends included: where packed sequences
 //                        begin (draw_offsets.cpp)
+//         slots          different places of 0 .. limit - 1, then -1 to the end of the row
+//                        (draw_slots.cpp)
+//         lengths        0 .. limit, about what a kernel may stumble over (draw_lengths.cpp)
+//         block_table    different pages of 0 .. limit - 1, as many as a sequence has, then pages
+//                        that are not its own or -1 (draw_lengths.cpp)
+//         fp8_pages      a cache of float8 vectors with a scale each (draw_fp8_pages.cpp)
 // An unknown kind draws as "any": definitions are checked before anything is drawn.
 #include "tensor/generate.hpp"
 
@@ -50,6 +56,8 @@ DrawPlan::DrawPlan(const DrawSpec& s, InputClass c, const Seed& seed, std::uint6
   columns = s.shape.empty() ? 1 : std::max<std::int64_t>(s.shape.back(), 1);
   rows = std::max<std::int64_t>(elements / columns, 1);
   tensor_words = stream.at(Channel::tensor, 0);
+  if (s.lengths)
+    lengths_stream = RandomStream::of(seed, trial, s.lengths->tensor);
 }
 
 void draw(const DrawSpec& spec, InputClass cls, const Seed& seed, std::uint64_t trial,
@@ -71,6 +79,14 @@ void draw_range(const DrawSpec& spec, InputClass cls, const Seed& seed, std::uin
   KW_ASSERT(first >= 0 && count >= 0 && first + count <= plan.elements);
   if (spec.kind == "offsets")
     return draw_offsets(plan, first, count, out);
+  if (spec.kind == "slots")
+    return draw_slots(plan, first, count, out);
+  if (spec.kind == "lengths")
+    return draw_lengths(plan, first, count, out);
+  if (spec.kind == "block_table")
+    return draw_block_table(plan, first, count, out);
+  if (spec.kind == "fp8_pages")
+    return draw_fp8_pages(plan, first, count, out);
   if (!is_float(spec.dtype) || spec.kind == "indices" || spec.kind == "positions")
     return draw_integers(plan, first, count, out);
   draw_floats(plan, first, count, out);

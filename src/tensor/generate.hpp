@@ -43,11 +43,19 @@ enum class InputClass : std::uint8_t {
   max_finite,
   ill_conditioned,
   mask_edges,
-  near_ties, ///< for inputs that an output ranks, and only there
+  near_ties, ///< for inputs that an output ranks, and caches whose scores are ranked
 };
 [[nodiscard]] std::string_view name(InputClass c);
 [[nodiscard]] std::optional<InputClass> input_class_from_name(std::string_view s);
 [[nodiscard]] std::vector<InputClass> all_input_classes();
+
+/// Lengths of sequences that lie in pages: an input of kind "lengths".
+struct LengthSpec {
+  std::int64_t limit = 0;          ///< tokens of the longest
+  std::int64_t page = 1;           ///< tokens of a page
+  std::vector<std::int64_t> edges; ///< lengths about which a kernel changes its ways
+  std::uint32_t tensor = 0;        ///< which input it is
+};
 
 /// What one tensor needs (from Definition + InputRule + Workload; shapes resolved).
 struct DrawSpec {
@@ -56,6 +64,7 @@ struct DrawSpec {
   std::string kind = "any"; ///< as InputRule::kind
   double low = 0, high = 1, scale = 1, value = 0;
   std::int64_t limit = 0;
+  std::optional<LengthSpec> lengths; ///< kind "lengths": its own; "block_table": those it serves
   std::int64_t ranked = 0; ///< k, if an output has the places of each row's k greatest; 0: none has
 };
 

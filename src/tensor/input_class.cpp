@@ -39,6 +39,11 @@ std::vector<InputClass> all_input_classes() {
 std::vector<InputClass> applicable_classes(const DrawSpec& spec) {
   if (spec.kind == "constant" || spec.kind == "offsets")
     return {normal};
+  if (spec.kind == "slots" || spec.kind == "lengths" || spec.kind == "block_table")
+    return {normal, mask_edges};
+  if (spec.kind == "fp8_pages")
+    return {normal,  uniform,        scale_sweep, row_scales, offset,     alternating, sparse,
+            impulse, small_integers, ties,        denormals,  max_finite, near_ties};
   if (spec.kind == "positions")
     return {normal, uniform, mask_edges};
   if (spec.dtype == DType::boolean)

@@ -39,19 +39,19 @@ int main() {
   const SpaceSet set = SpaceSet::bind({big_space()}, {}).value(); // 46,656 configurations
   Random chance(1);
   Tuner tuner(set, {.algorithm = Algorithm::hybrid, .seed = 1, .prior = {}});
-  std::vector<KnownAttempt> known;
+  Knowledge known;
   for (int i = 0; i < attempts; ++i) {
     const Config config = set.random(chance);
     const double cost = 0.5 + chance.unit();
     tuner.tell(config, {.cost = cost});
-    known.push_back({.probe = fmt::format("{:08x}", i),
-                     .solution_hash = sha256_hex(set.text(config)),
-                     .regime = "all",
-                     .hypothesis = set.text(config),
-                     .estimate = -std::log(cost),
-                     .finding = "NONE",
-                     .decision = "reject",
-                     .reason = "slow"});
+    known.attempts.push_back({.probe = fmt::format("{:08x}", i),
+                              .solution_hash = sha256_hex(set.text(config)),
+                              .regime = "all",
+                              .hypothesis = set.text(config),
+                              .estimate = -std::log(cost),
+                              .finding = "NONE",
+                              .decision = "reject",
+                              .reason = "slow"});
   }
   const Memory memory(std::move(known));
   RoundPlanner planner({}, 1, false);

@@ -180,6 +180,10 @@ class Bench(Campaigns):
             return
         subprocess.run([self.options.sandbox], check=True)
 
+    def profile(self):
+        """What profiles say of kernels whose bottleneck is known."""
+        subprocess.run([sys.executable, "-B", str(pathlib.Path(__file__).with_name("profile_corpus.py")), "--bin", self.bin], check=True)
+
     def controller(self):
         """What planning a round costs when 10,000 attempts are known."""
         if not self.options.controller:
@@ -211,7 +215,7 @@ def main():
     parser.add_argument("--repeats", type=int, default=15)
     parser.add_argument("--campaigns", type=int, default=200)
     parser.add_argument("--planted-campaigns", type=int, default=40)
-    parser.add_argument("--only", nargs="*", default=["smoke", "throughput", "sandbox", "controller", "optimize", "tuner", "detection", "gate_cost",
+    parser.add_argument("--only", nargs="*", default=["smoke", "throughput", "sandbox", "controller", "profile", "optimize", "tuner", "detection", "gate_cost",
                                                           "planted", "a_versus_a"])
     parser.add_argument("--definitions", nargs="*", default=[])
     parser.add_argument("--ablation-seeds", type=int, default=5)

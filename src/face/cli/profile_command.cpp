@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "face/cli/command.hpp"
+#include "face/cli/duration.hpp"
 #include "face/cli/judging_flags.hpp"
 #include "formats/verdict_json.hpp"
 #include "os/interrupt.hpp"
@@ -39,6 +40,7 @@ void add_profile(CLI::App& app, Context& context) {
     std::string path, imported;
     ProfileOptions profile;
     double least_window_ms = 0;
+    std::string budget;
   };
   auto o = std::make_shared<Options>();
   CLI::Option* file =
@@ -53,6 +55,12 @@ void add_profile(CLI::App& app, Context& context) {
                       "the definition that a bare source solves");
   command->add_option("--entry", o->profile.entry,
                       "its extern \"C\" function, where it has several");
+  command->add_option("--sweep", o->profile.sweep_axis,
+                      "also call it at sizes of this variable axis that step over the caches");
+  command->add_flag("--scaling", o->profile.scaling,
+                    "also call it with 1, 2, 4, ... threads, up to this machine's");
+  command->add_option("--budget", o->budget,
+                      "time for --sweep and --scaling together: 90, 30s, 2m (default: 30s)");
   add_judging_flags(*command, o->profile.judging, o->least_window_ms);
   command->callback([&context, o] {
     context.run = [&context, o]() -> int {
@@ -61,6 +69,12 @@ void add_profile(CLI::App& app, Context& context) {
       if (o->path.empty())
         return report_error(context, {ErrorKind::invalid_input, "there is no file to profile",
                                       "name a kernel, or an export with --import FILE", ""});
+      if (!o->budget.empty()) {
+        const Result<double> seconds = parse_duration(o->budget);
+        if (!seconds)
+          return report_error(context, seconds.error());
+        o->profile.sweep_seconds = *seconds;
+      }
       const Result<Workspace> workspace = open_workspace(context.workspace);
       if (!workspace)
         return report_error(context, workspace.error());

@@ -161,6 +161,15 @@ double mean_of_one(double all) {
 
 namespace {
 
+/// Bytes that the level of a measurement holds. L1 and L2 are measured at half of it; the last
+/// level at no more than it surely has, and whether a virtual machine gets all that it is told of,
+/// nobody knows: say yes.
+double held_bytes(const BandwidthCeiling& b, int threads) {
+  const double holds = 2.0 * static_cast<double>(b.footprint) * threads;
+  return b.level == "L3" ? std::max(holds, static_cast<double>(cpu_info().last_level_bytes()))
+                         : holds;
+}
+
 /// Best bytes/s of all measurements at one footprint whose share of writes is nearest.
 double rate_of(const std::vector<BandwidthCeiling>& bandwidth, std::size_t footprint, double share,
                int threads) {
@@ -180,6 +189,22 @@ double rate_of(const std::vector<BandwidthCeiling>& bandwidth, std::size_t footp
 
 } // namespace
 
+double Ceilings::cold_transfer_ns(double bytes_read, double bytes_written, int threads) const {
+  const double total = bytes_read + bytes_written;
+  const double rate =
+      bandwidth.empty() || total <= 0
+          ? 0
+          : rate_of(bandwidth, bandwidth.back().footprint, bytes_written / total, threads);
+  return rate > 0 ? 1e9 * total / rate : 0;
+}
+
+std::string Ceilings::level_of(double bytes, int threads) const {
+  for (const BandwidthCeiling& b : bandwidth)
+    if (b.level != bandwidth.back().level && bytes <= held_bytes(b, threads))
+      return b.level;
+  return "DRAM";
+}
+
 double Ceilings::transfer_ns(double bytes_read, double bytes_written, int threads) const {
   const double total = bytes_read + bytes_written;
   const double share = total > 0 ? bytes_written / total : 0;
@@ -189,11 +214,7 @@ double Ceilings::transfer_ns(double bytes_read, double bytes_written, int thread
     if (b.footprint == before)
       continue;
     before = b.footprint;
-    // L1 and L2 are measured at half of what they hold; the last level at no more than it surely
-    // has, and whether a virtual machine gets all that it is told of, nobody knows: say yes.
-    double holds = 2.0 * static_cast<double>(b.footprint) * threads;
-    if (b.level == "L3")
-      holds = std::max(holds, static_cast<double>(cpu_info().last_level_bytes()));
+    double holds = held_bytes(b, threads);
     if (b.footprint == bandwidth.back().footprint || holds > total)
       holds = total;
     const double rate = rate_of(bandwidth, b.footprint, share, threads);

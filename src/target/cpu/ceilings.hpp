@@ -30,6 +30,10 @@ struct Ceilings {
   /// Least ns for this traffic over buffers that were just touched: what a cache level holds moves
   /// at its speed, only the rest at the next level's. 0 if nothing was measured.
   [[nodiscard]] double transfer_ns(double bytes_read, double bytes_written, int threads) const;
+  /// The same where every cache is cold: all of it at the speed of the last level.
+  [[nodiscard]] double cold_transfer_ns(double bytes_read, double bytes_written, int threads) const;
+  /// The level that so many bytes fit: "L1", "L2", "L3", else "DRAM".
+  [[nodiscard]] std::string level_of(double bytes, int threads) const;
   /// max(flops / peak, transfer_ns) in ns; 0 if nothing was measured.
   [[nodiscard]] double floor_ns(double flops, double bytes_read, double bytes_written,
                                 int threads) const;

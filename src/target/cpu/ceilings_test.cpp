@@ -49,6 +49,22 @@ TEST(Ceilings, TrafficIsSharedByTheLevels) {
   EXPECT_DOUBLE_EQ(c.floor_ns(0, 1e6, 0, 1), 1 + 90 + 99000);
 }
 
+TEST(Ceilings, LevelsAndColdCaches) {
+  Ceilings c;
+  c.fma_f32_1 = 1e15;
+  c.bandwidth = {{.level = "L1", .footprint = 500, .reads = 1, .writes = 0, .plain_1 = 1e12},
+                 {.level = "L2", .footprint = 5000, .reads = 1, .writes = 0, .plain_1 = 1e11},
+                 {.level = "memory", .footprint = 50000, .reads = 1, .writes = 0, .plain_1 = 1e10}};
+  EXPECT_EQ(c.level_of(1000, 1), "L1");
+  EXPECT_EQ(c.level_of(1001, 1), "L2");
+  EXPECT_EQ(c.level_of(1001, 2), "L1") << "each thread has one";
+  EXPECT_EQ(c.level_of(10001, 1), "DRAM");
+  EXPECT_EQ(Ceilings{}.level_of(1, 1), "DRAM");
+  EXPECT_DOUBLE_EQ(c.cold_transfer_ns(1000, 0, 1), 100);
+  EXPECT_EQ(c.cold_transfer_ns(0, 0, 1), 0);
+  EXPECT_EQ(Ceilings{}.cold_transfer_ns(1000, 0, 1), 0);
+}
+
 TEST(Ceilings, BestOfTwoMeasurements) {
   const Ceilings best = best_of(of(1e10, 1e10), of(1e11, 1e11));
   EXPECT_DOUBLE_EQ(best.floor_ns(1e9, 8, 0, 1), 1e7);

@@ -4,11 +4,15 @@
 #include "os/files.hpp"
 #include "target/cpu/admit.hpp"
 #include "target/cpu/object_loops.hpp"
+#include "target/cpu/pipeline_estimate.hpp"
 #include "target/cpu/remarks.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <fmt/format.h>
 #include <optional>
+#include <set>
+#include <utility>
 
 namespace kw {
 namespace {
@@ -167,6 +171,49 @@ Result<SideBuild> CpuTarget::build_side(const Solution& solution, const Definiti
   return build;
 }
 
+void CpuTarget::model_pipelines(Inspection& seen) {
+  constexpr double matters = 0.1; // of the samples: below that no rule counts on a loop
+  constexpr std::size_t most_code = 20'000;
+  if (!pipeline_tool_)
+    pipeline_tool_ = builder_.pipeline_tool();
+  const Result<PipelineTool>& tool = *pipeline_tool_;
+  const bool any = std::ranges::any_of(seen.loops, [](const ObjectLoop& l) { return l.hot; });
+  if (!tool && any)
+    seen.missing.push_back(
+        fmt::format("a model of the pipeline: {}; {}", tool.error().message, tool.error().remedy));
+  std::set<std::string> complaints;
+  for (ObjectLoop& loop : seen.loops) {
+    if (!loop.hot && loop.share < matters) {
+      loop.code.clear();
+      continue;
+    }
+    if (loop.calls > 0) {
+      complaints.insert("a model of the pipeline: it cannot follow the call in the hot loop");
+      continue;
+    }
+    if (!tool || loop.code.size() > most_code)
+      continue;
+    std::vector<std::pair<std::string, bool>> models;
+    if (const std::string& own = tool->own_model(); !own.empty())
+      models.emplace_back(own, true);
+    models.emplace_back(reference_model, false);
+    for (const auto& [model, own] : models) {
+      const Result<std::string> said = tool->simulate(loop.code, model);
+      Result<PipelineEstimate> estimate =
+          said ? read_pipeline_estimate(*said) : Result<PipelineEstimate>(fail(said.error()));
+      if (!estimate) {
+        complaints.insert("a model of the pipeline: " + estimate.error().message);
+        continue;
+      }
+      estimate->model = model, estimate->own = own, estimate->source = tool->describe();
+      // Straight-line code: every branch inside the loop is taken for not taken.
+      estimate->confidence = loop.branches > 1 ? 0.5 : 0.7;
+      loop.pipeline.push_back(std::move(*estimate));
+    }
+  }
+  seen.missing.insert(seen.missing.end(), complaints.begin(), complaints.end());
+}
+
 Result<Inspection> CpuTarget::inspect(const Solution& solution, const Definition& definition,
                                       const std::vector<std::uint64_t>& samples) {
   Inspection out;
@@ -182,6 +229,7 @@ Result<Inspection> CpuTarget::inspect(const Solution& solution, const Definition
   else
     out.missing.push_back(fmt::format("the loops of the machine code: {}; {}", text.error().message,
                                       text.error().remedy));
+  model_pipelines(out);
 
   request.more_flags = remark_flags();
   std::optional<Builder> own;

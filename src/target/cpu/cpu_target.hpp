@@ -4,6 +4,7 @@
 #include "compile/build.hpp"
 #include "target/target.hpp"
 
+#include <optional>
 #include <string>
 
 namespace kw {
@@ -32,8 +33,11 @@ class CpuTarget final : public Target {
  private:
   Result<TargetBuild> build_with(const Solution& solution, const Definition& definition,
                                  std::vector<std::string> more_flags);
+  /// Fills `pipeline` of the loops where time goes, and clears `code` of the others.
+  void model_pipelines(Inspection& seen);
   Builder& builder_;
   std::string include_dir_;
+  std::optional<Result<PipelineTool>> pipeline_tool_; ///< once it was looked for
 };
 
 /// "KW_AXIS_<name>=<value>" for every const axis: the same for candidates, baselines and oracles.

@@ -1,117 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "target/cpu/object_loops.hpp"
 
+#include "target/cpu/load_chains.hpp"
+#include "target/cpu/machine_code.hpp"
+
 #include <algorithm>
 #include <array>
 #include <charconv>
 #include <cstdint>
 #include <map>
 #include <set>
+#include <span>
 
 namespace kw {
 namespace {
-
-struct Instruction {
-  std::uint64_t address = 0;
-  std::string_view mnemonic, operands;
-  std::string_view file; ///< as far as known
-  int line = 0;
-};
-
-struct Function {
-  std::string_view name;
-  std::vector<Instruction> code;
-};
-
-std::string_view trimmed(std::string_view s) {
-  while (!s.empty() && (s.front() == ' ' || s.front() == '\t'))
-    s.remove_prefix(1);
-  while (!s.empty() && (s.back() == ' ' || s.back() == '\t' || s.back() == '\r'))
-    s.remove_suffix(1);
-  return s;
-}
-
-bool hex(std::string_view s, std::uint64_t& out) {
-  const auto [end, error] = std::from_chars(s.data(), s.data() + s.size(), out, 16);
-  return error == std::errc{} && end == s.data() + s.size() && !s.empty();
-}
-
-/// "0000000000001110 <mm>:" -> mm
-std::string_view function_name(std::string_view line) {
-  const std::size_t open = line.find(" <");
-  std::uint64_t address = 0;
-  if (open == std::string_view::npos || !line.ends_with(">:") ||
-      !hex(line.substr(0, open), address))
-    return {};
-  return line.substr(open + 2, line.size() - open - 4);
-}
-
-/// "    1110:\ttest   %rcx,%rcx"
-bool parse_instruction(std::string_view line, Instruction& out) {
-  const std::size_t colon = line.find(":\t");
-  if (colon == std::string_view::npos || !hex(trimmed(line.substr(0, colon)), out.address))
-    return false;
-  std::string_view text = trimmed(line.substr(colon + 2));
-  if (const std::size_t comment = text.find(" #"); comment != std::string_view::npos)
-    text = trimmed(text.substr(0, comment));
-  for (const std::string_view prefix : {"bnd ", "lock ", "rep ", "repz ", "notrack "})
-    if (text.starts_with(prefix))
-      text = trimmed(text.substr(prefix.size()));
-  const std::size_t space = text.find(' ');
-  out.mnemonic = text.substr(0, space);
-  out.operands = space == std::string_view::npos ? std::string_view() : trimmed(text.substr(space));
-  return !out.mnemonic.empty();
-}
-
-/// "/path/kernel.cpp:12" or "... (discriminator 3)"
-bool parse_line(std::string_view line, std::string_view& file, int& number) {
-  if (const std::size_t note = line.find(" (discriminator"); note != std::string_view::npos)
-    line = line.substr(0, note);
-  const std::size_t colon = line.rfind(':');
-  if (colon == std::string_view::npos || colon + 1 == line.size())
-    return false;
-  const auto [end, error] =
-      std::from_chars(line.data() + colon + 1, line.data() + line.size(), number);
-  if (error != std::errc{} || end != line.data() + line.size())
-    return false;
-  file = line.substr(0, colon);
-  return true;
-}
-
-std::vector<Function> functions_of(std::string_view text) {
-  std::vector<Function> out;
-  std::string_view file;
-  int number = 0;
-  while (!text.empty()) {
-    const std::string_view line = text.substr(0, text.find('\n'));
-    text.remove_prefix(std::min(line.size() + 1, text.size()));
-    if (const std::string_view name = function_name(line); !name.empty()) {
-      out.push_back({name, {}});
-      file = {}, number = 0;
-      continue;
-    }
-    if (out.empty())
-      continue;
-    Instruction i;
-    if (parse_instruction(line, i)) {
-      i.file = file, i.line = number;
-      out.back().code.push_back(i);
-    } else {
-      parse_line(line, file, number);
-    }
-  }
-  return out;
-}
-
-bool is_jump(std::string_view m) {
-  return m.size() > 1 && m.front() == 'j';
-}
-
-std::uint64_t jump_target(const Instruction& i) {
-  std::uint64_t target = 0;
-  return is_jump(i.mnemonic) && hex(i.operands.substr(0, i.operands.find(' ')), target) ? target
-                                                                                        : 0;
-}
 
 int register_bits(std::string_view operands) {
   if (operands.find("%zmm") != std::string_view::npos)
@@ -140,29 +42,20 @@ bool is_float_op(std::string_view m) {
   return ends_with_any(m, {"ps", "pd", "ss", "sd", "ph", "sh"}) && is_arithmetic(m);
 }
 
-std::string_view last_operand(std::string_view operands) {
-  // Memory operands hold commas too: the last one outside parentheses separates.
-  int depth = 0;
-  for (std::size_t i = operands.size(); i-- > 0;) {
-    depth += operands[i] == ')' ? 1 : operands[i] == '(' ? -1 : 0;
-    if (operands[i] == ',' && depth == 0)
-      return trimmed(operands.substr(i + 1));
-  }
-  return trimmed(operands);
-}
-
 void count(const Instruction& i, ObjectLoop& loop) {
   ++loop.instructions;
   const std::string_view m = i.mnemonic;
   const bool memory = contains(i.operands, "(") && !m.starts_with("lea") && !m.starts_with("nop") &&
                       !m.starts_with("prefetch");
-  const bool to_memory = memory && last_operand(i.operands).ends_with(")");
+  const bool to_memory = memory && contains(i.last_operand(), "(");
   const bool compares = m.starts_with("cmp") || m.starts_with("test");
   loop.stores += to_memory && !compares;
   loop.loads += memory && (!to_memory || compares);
   loop.spills += memory && (contains(i.operands, "(%rsp") || contains(i.operands, "(%rbp)"));
   loop.gathers += contains(m, "gather") || contains(m, "scatter");
   loop.calls += m.starts_with("call");
+  loop.branches += i.is_jump();
+  loop.atomics += i.text.starts_with("lock ") || (m.starts_with("xchg") && memory);
   loop.divides += m.starts_with("vdiv") || m.starts_with("vsqrt") || m.starts_with("div") ||
                   m.starts_with("sqrt") || m.starts_with("idiv");
   if (!is_float_op(m))
@@ -184,7 +77,7 @@ bool adds_up(std::string_view m) {
 int accumulators(const std::vector<Instruction>& code, std::size_t first, std::size_t last) {
   std::map<std::string_view, bool> only_sums; // vector registers written in the loop
   for (std::size_t i = first; i <= last; ++i) {
-    const std::string_view to = last_operand(code[i].operands).substr(0, 6);
+    const std::string_view to = code[i].last_operand().substr(0, 6);
     if (!to.starts_with("%xmm") && !to.starts_with("%ymm") && !to.starts_with("%zmm"))
       continue;
     const std::string_view number = to.substr(4); // "0{%k1" cannot be told from "0": close enough
@@ -210,7 +103,7 @@ std::vector<Span> loops_in(const std::vector<Instruction>& code) {
     at.emplace(code[i].address, i);
   std::map<std::size_t, std::size_t> by_head; // several jumps back to one head: the last
   for (std::size_t i = 0; i < code.size(); ++i)
-    if (const auto head = at.find(jump_target(code[i])); head != at.end() && head->second <= i)
+    if (const auto head = at.find(code[i].jump_target()); head != at.end() && head->second <= i)
       by_head[head->second] = i;
   std::vector<Span> out;
   for (const auto& [first, last] : by_head)
@@ -223,7 +116,23 @@ std::string base(std::string_view path) {
   return std::string(slash == std::string_view::npos ? path : path.substr(slash + 1));
 }
 
-void loops_of(const Function& function, const std::vector<std::uint64_t>& samples,
+/// What an assembler reads again: addresses become names, padding one word.
+std::string assembly(const std::vector<Instruction>& code, std::size_t first, std::size_t last) {
+  std::string out = "kw_turn:\n";
+  for (std::size_t i = first; i <= last; ++i) {
+    const std::string_view m = code[i].mnemonic;
+    std::string line(code[i].text);
+    if (code[i].is_jump() || m.starts_with("call"))
+      line = std::string(m) +
+             (code[i].jump_target() == code[first].address ? " kw_turn" : " kw_elsewhere");
+    else if (m.starts_with("nop") || line == "xchg %ax,%ax")
+      line = "nop";
+    out += "  " + line + "\n";
+  }
+  return out;
+}
+
+void loops_of(const CodeFunction& function, const std::vector<std::uint64_t>& samples,
               std::vector<ObjectLoop>& out) {
   const std::vector<Span> all = loops_in(function.code);
   for (const Span& span : all) {
@@ -243,6 +152,11 @@ void loops_of(const Function& function, const std::vector<std::uint64_t>& sample
         loop.line = function.code[i].line, loop.file = base(function.code[i].file);
     }
     loop.accumulators = accumulators(function.code, span.first, span.last);
+    loop.chased =
+        chased_loads(std::span(function.code).subspan(span.first, span.last - span.first + 1));
+    loop.gathers +=
+        indirect_loads(std::span(function.code).subspan(span.first, span.last - span.first + 1));
+    loop.code = assembly(function.code, span.first, span.last);
     const std::uint64_t begin = function.code[span.first].address,
                         end = function.code[span.last].address;
     if (!samples.empty())
@@ -297,11 +211,11 @@ void mark_hot(std::vector<ObjectLoop>& loops, std::size_t samples) {
 
 std::vector<ObjectLoop> object_loops(std::string_view disassembly, const std::string& entry,
                                      const std::vector<std::uint64_t>& samples) {
-  std::vector<Function> functions = functions_of(disassembly);
+  std::vector<CodeFunction> functions = read_machine_code(disassembly);
   std::stable_partition(functions.begin(), functions.end(),
-                        [&](const Function& f) { return f.name == entry; });
+                        [&](const CodeFunction& f) { return f.name == entry; });
   std::vector<ObjectLoop> out;
-  for (const Function& f : functions)
+  for (const CodeFunction& f : functions)
     loops_of(f, samples, out);
   mark_hot(out, samples.size());
   return out;

@@ -95,6 +95,29 @@ TEST(ObjectLoops, InstructionsByKind) {
   EXPECT_FALSE(loops[1].hot);
 }
 
+TEST(ObjectLoops, CodeThatAnAssemblerReadsAgain) {
+  const std::vector<ObjectLoop> loops = object_loops(R"(
+0000000000001000 <f>:
+    1000:	lock addl $0x1,(%rdi)
+    1004:	data16 cs nopw 0x0(%rax,%rax,1)
+    1008:	vmovss 0xe9a(%rip),%xmm0        # 2000 <_fini+0x10>
+    1010:	vmovups %zmm0,(%rsi){%k1}
+    1016:	je     1020 <f+0x20>
+    1018:	call   2000 <g>
+    101d:	jne    1000 <f>
+    1020:	ret
+)",
+                                                     "f");
+  ASSERT_EQ(loops.size(), 1u);
+  EXPECT_EQ(loops[0].code, "kw_turn:\n  lock addl $0x1,(%rdi)\n  nop\n  vmovss 0xe9a(%rip),%xmm0\n"
+                           "  vmovups %zmm0,(%rsi){%k1}\n  je kw_elsewhere\n  call kw_elsewhere\n"
+                           "  jne kw_turn\n");
+  EXPECT_EQ(loops[0].atomics, 1);
+  EXPECT_EQ(loops[0].branches, 2);
+  EXPECT_EQ(loops[0].stores, 2) << "one of them under a mask";
+  EXPECT_EQ(loops[0].loads, 1);
+}
+
 TEST(ObjectLoops, NothingIsNoCrash) {
   EXPECT_TRUE(object_loops("", "f").empty());
   EXPECT_TRUE(object_loops("0000 <f>:\n    10:\n :\t\n    zz:\tnop\n", "f").empty());

@@ -17,6 +17,7 @@ struct Reason {
 constexpr std::array reasons = {
     Reason{"vectorized loop", "vectorized"},
     Reason{"reorder floating-point", "reduction_order"},
+    Reason{"not be identified as reduction", "dependence"}, // a value that turns hand on
     Reason{"reduction", "reduction_order"},
     Reason{"call instruction", "call"},
     Reason{"library call", "call"},

@@ -28,7 +28,7 @@ TEST(Remarks, ReasonsOfTheSolutionsOwnFiles) {
   EXPECT_EQ(r[1].line, 17);
   EXPECT_EQ(r[1].code, "dependence");
   EXPECT_EQ(r[2].line, 18);
-  EXPECT_EQ(r[2].code, "reduction_order") << "the more telling of two on one line";
+  EXPECT_EQ(r[2].code, "dependence") << "the more telling of two on one line";
   EXPECT_EQ(r[3].line, 22);
   EXPECT_TRUE(r[3].vectorized);
   EXPECT_EQ(r[3].text, "vectorized loop (vectorization width: 16, interleaved count: 4)");

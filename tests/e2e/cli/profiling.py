@@ -1,8 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """What bounds a kernel: figures with their sources, the hot loop, the compiler's reasons."""
 import pathlib
+import shutil
+import sys
 
 from harness import *
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "bench"))
+import profile_corpus
 
 SOFTMAX = pathlib.Path(__file__).resolve().parents[3] / "operators" / "softmax" / "baseline.cpp"
 
@@ -46,6 +51,65 @@ class Profiling(Case):
     def test_bad_input(self):
         self.assertIn("bare source", self.error_of("profile", SOFTMAX)["message"])
         self.assertIn("no workload matches", self.error_of("profile", SOFTMAX, "-d", "softmax_f32", "--workload", "rows=129")["message"])
+
+    def test_what_the_machine_or_its_tools_lack_is_named(self):
+        profile = self.profiled(SOFTMAX, "-d", "softmax_f32", "--workload", "rows=128")
+        figures = {f["name"] for f in profile["figures"]}
+        missing = " ".join(profile["missing"])
+        self.assertNotEqual("ipc" in figures, "hardware counters" in missing, missing)
+        where_time_goes = [l for l in profile["loops"] if (l["hot"] or l["share"] >= 0.1) and l["calls"] == 0]
+        if shutil.which("llvm-mca-19") is None and shutil.which("llvm-mca") is None:
+            self.assertIn("apt install llvm-19", missing)
+            return
+        self.assertTrue(where_time_goes, profile["loops"])
+        for loop in where_time_goes:
+            self.assertIn("kw_turn:", loop["code"])
+            self.assertIn(("skylake-avx512", False), {(e["model"], e["own"]) for e in loop["pipeline"]}, missing)
+            for estimate in loop["pipeline"]:
+                self.assertGreater(estimate["cycles"], 0)
+                self.assertGreater(estimate["throughput"], 0)
+                self.assertIn("llvm-mca", estimate["source"])
+
+    def test_sizes(self):
+        profile = self.profiled(SOFTMAX, "-d", "softmax_f32", "--workload", "rows=128", "--sweep", "rows", "--budget", "15s")
+        sizes = profile["sweep"]
+        self.assertGreaterEqual(len(sizes), 3)
+        warm = [s for s in sizes if "warm" in s["source"]]
+        self.assertEqual([s["bytes"] for s in warm], sorted(s["bytes"] for s in warm))
+        self.assertIn("L2", [s["level"] for s in warm])
+        for s in sizes:
+            self.assertEqual(s["axis"], "rows")
+            self.assertEqual(s["bytes"], 8 * 512 * s["value"])
+            self.assertAlmostEqual(s["ns_per_byte"], s["ns"] / s["bytes"])
+        error = self.error_of("profile", SOFTMAX, "-d", "softmax_f32", "--workload", "rows=128", "--sweep", "columns")
+        self.assertIn("no variable axis `columns`", error["message"])
+
+    def test_threads(self):
+        cpus = len(os.sched_getaffinity(0))
+        profile = self.profiled(SOFTMAX, "-d", "softmax_f32", "--workload", "rows=128", "--scaling")
+        self.assertEqual([p["threads"] for p in profile["scaling"]][:1], [1])
+        self.assertEqual(profile["scaling"][-1]["threads"], cpus)
+        for p in profile["scaling"]:
+            self.assertAlmostEqual(p["speedup"], profile["scaling"][0]["ns"] / p["ns"])
+            self.assertAlmostEqual(p["efficiency"], p["speedup"] / p["threads"])
+        self.run_expecting(HOLDS, "profile", SOFTMAX, "-d", "softmax_f32", "--workload", "rows=128", "--scaling", says=["per thread"])
+
+    def test_kernels_whose_bottleneck_is_known(self):
+        """The clearest of tests/corpus; all of them: make profile-corpus."""
+        for name in ("chase_l1", "iterate_one_chain", "smooth_plain", "exp_sum_call", "sum_in_order", "add_tiny"):
+            kernel = profile_corpus.Labelled(profile_corpus.CORPUS / "kernels" / f"{name}.cpp")
+            said = []
+            while kernel.word not in said and len(said) < 3:  # something else may run
+                command = profile_corpus.command(BIN, kernel)[1:]
+                said.append(profile_corpus.said(self.run_expecting(HOLDS, *command).json["profile"]))
+            with self.subTest(name):
+                self.assertIn(kernel.word, said)
+
+    def test_the_corpus_covers_every_word_twice(self):
+        kernels = profile_corpus.labelled()
+        self.assertGreaterEqual(len(kernels), 40)
+        for part in profile_corpus.PARTS:
+            self.assertEqual({k.word for k in kernels if k.part == part}, set(profile_corpus.WORDS) - {"unknown"})
 
     def imported(self, name):
         path = SOFTMAX.parents[2] / "tests" / "golden" / "formats" / "profiles" / name

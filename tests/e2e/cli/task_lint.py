@@ -90,7 +90,9 @@ class TaskLint(Case):
         # All of them take ten seconds and are checked where they are changed; the large products are left out here.
         names = ["softmax_f32", "layernorm_f32_h4096", "gemm_f32_n128_k2048", "fused_add_rmsnorm_h4096", "fused_add_rmsnorm_h7168",
                  "swiglu_f32_d14336", "swiglu_bf16_d14336", "rope_neox_h32_kv8_d128", "gdn_decode_qk4_v8_d128_k_last", "topk_f32_k8",
-                 "topk_f32_k1", "sample_top_p90_f32"]
+                 "topk_f32_k1", "sample_top_p90_f32", "dsa_sparse_attention_h16_ckv512_kpe64_topk2048_ps64",
+                 "dsa_topk_indexer_fp8_h64_d128_topk2048_ps64",
+                 "moe_fp8_block_scale_ds_routing_topk8_ng8_kg4_e32_h512_i256"]
         found = self.run_expecting(HOLDS, "--json", "check", "--lint", *names).json["lint"]
         self.assertEqual({t["definition"]: t["word"] for t in found}, {n: "VALID" for n in names})
         for task in found:
