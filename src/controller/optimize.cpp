@@ -152,7 +152,7 @@ Status finish(SearchContext& context, const std::vector<RegimeSearch>& searches,
   }
   const bool beaten = std::any_of(searches.begin(), searches.end(),
                                   [](const RegimeSearch& s) { return s.beat_baseline(); });
-  std::optional<Solution> assembled;
+  std::optional<Solution>& assembled = outcome.winner;
   const auto bare = std::find_if(searches.begin(), searches.end(),
                                  [](const RegimeSearch& s) { return !s.winner(); });
   if (beaten && bare != searches.end())
@@ -163,6 +163,8 @@ Status finish(SearchContext& context, const std::vector<RegimeSearch>& searches,
   else if (beaten) {
     KW_TRY(assembled, dispatch(context, searches, outcome.dispatch));
   }
+  if (!context.options.judge_whole)
+    return context.log.flush();
   KW_TRY(const Json final, context.journal.once("final", "", [&]() -> Result<Json> {
     if (assembled)
       KW_CHECK(judge_winner(context, searches, *assembled, outcome));
@@ -190,7 +192,7 @@ Status finish(SearchContext& context, const std::vector<RegimeSearch>& searches,
 } // namespace
 
 double gate_seconds(const OptimizeOptions& options) {
-  return std::max(10.0, options.seconds / 8);
+  return options.gate_seconds > 0 ? options.gate_seconds : std::max(10.0, options.seconds / 8);
 }
 
 Result<OptimizeOutcome> optimize(Judge& judge, const Solution& baseline,
@@ -229,16 +231,19 @@ Result<OptimizeOutcome> optimize(Judge& judge, const Solution& baseline,
 
   const std::vector<double> shares = time_shares(outcome.regimes);
   double shares_left = 1;
+  int evaluations_left = options.evaluations;
   for (std::size_t i = 0; i < searches.size() && !hooks.stop(); ++i) {
     const int evaluations =
         options.evaluations == 0
             ? 0
-            : std::max(1, static_cast<int>(std::lround(shares[i] * options.evaluations)));
+            : std::max(1,
+                       static_cast<int>(std::lround(shares[i] / shares_left * evaluations_left)));
     learn_from_neighbours(searches, i);
     // What an earlier regime left over, or took too much of, is shared by those that are left.
     const double seconds = (options.seconds - context.spent) * shares[i] / shares_left;
     shares_left -= shares[i];
     context.begin_effect();
+    const std::size_t before = context.events.size();
     // Whatever a step meets after the user has asked to stop, the answer is that it was stopped.
     const bool last = i + 1 == searches.size();
     if (Status done = searches[i].run(seconds, evaluations, !last, memory); !done) {
@@ -246,10 +251,12 @@ Result<OptimizeOutcome> optimize(Judge& judge, const Solution& baseline,
         return fail(done.error());
       hooks.note("the step that was under way failed: " + done.error().message);
     }
+    evaluations_left -= static_cast<int>(context.events.size() - before);
   }
   for (std::size_t i = 0; i < searches.size(); ++i)
     outcome.branches.push_back(searches[i].branch(i));
   outcome.search_seconds = context.spent;
+  outcome.build_seconds = context.built;
   outcome.interrupted = hooks.stop();
   if (!outcome.interrupted) {
     const SteadyTime began = std::chrono::steady_clock::now();

@@ -17,6 +17,7 @@
 #include "model/probe.hpp"
 #include "model/profile.hpp"
 #include "search/space.hpp"
+#include "search/tuner.hpp"
 
 #include <functional>
 #include <memory>
@@ -27,9 +28,10 @@
 namespace kw {
 
 struct OptimizeOptions {
-  double seconds = 300;   ///< for the search; the final judgement comes on top
-  int evaluations = 0;    ///< most candidates; 0 = as many as the time allows
-  std::uint64_t seed = 0; ///< of the tuner
+  double seconds = 300;    ///< for the search; the final judgement comes on top
+  double gate_seconds = 0; ///< most of a gate inside it; 0 = an eighth of the time, at least 10
+  int evaluations = 0;     ///< most candidates; 0 = as many as the time allows
+  std::uint64_t seed = 0;  ///< of the tuner
   int screen_rounds = 5;
   std::string final_gate = "accept";
   RaceOptions race;          ///< of the deciding gates
@@ -37,6 +39,9 @@ struct OptimizeOptions {
   bool peers = true;
   std::vector<PeerSpec> peer_list; ///< timed beside the winner when `peers`
   ControllerParts parts;
+  Algorithm strategy = Algorithm::hybrid; ///< of the tuner
+  /// Whether the winner is judged whole; a comparison of searches judges it itself.
+  bool judge_whole = true;
   std::vector<std::string> proposers;  ///< as on the command line; empty = the tuner alone
   std::vector<std::string> references; ///< files of reference kernels to begin with
   double proposer_seconds = 600;       ///< most that one call of a command may take
@@ -94,6 +99,9 @@ struct DispatchRecord {
 
 struct OptimizeOutcome {
   std::vector<ProbeEvent> events;
+  /// What the search ends with, assembled; nullopt: no candidate beat the baseline, or a regime has
+  /// no correct kernel.
+  std::optional<Solution> winner;
   std::optional<Probe> champion; ///< judged whole; its verdict says whether it was accepted
   std::optional<Record> record;  ///< set when it was promoted
   bool interrupted = false;
@@ -105,6 +113,7 @@ struct OptimizeOutcome {
   double cpu_seconds = 0; ///< of the search: this process and those it ended
   std::vector<Steering> steering;
   double search_seconds = 0, total_seconds = 0; ///< of all sessions of the run together
+  double build_seconds = 0;                     ///< of search_seconds: waiting for the compiler
 };
 
 /// A schedule space and the text of its template.

@@ -10,6 +10,7 @@
 #include <cmath>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 namespace kw {
 namespace {
@@ -99,7 +100,7 @@ Status RegimeSearch::judge_batch(const std::vector<Candidate>& batch, const Roun
   }
   std::vector<TargetBuild> builds;
   if (!context_->journal.answered() && !solutions.empty()) {
-    KW_TRY(builds, context_->judge.build(solutions));
+    KW_TRY(builds, build(solutions));
   }
   for (std::size_t i = 0; i < fresh.size() && (i == 0 || goes_on()); ++i) {
     KW_TRY(const Json result,
@@ -112,13 +113,20 @@ Status RegimeSearch::judge_batch(const std::vector<Candidate>& batch, const Roun
   return {};
 }
 
+Result<std::vector<TargetBuild>> RegimeSearch::build(const std::vector<Solution>& solutions) {
+  const SteadyTime began = std::chrono::steady_clock::now();
+  KW_TRY(std::vector<TargetBuild> builds, context_->judge.build(solutions));
+  building_ += seconds_since(began);
+  return builds;
+}
+
 /// Builds where that has not happened, judges, archives; what is decided about it is the result.
 Result<Json> RegimeSearch::judge_live(const Candidate& candidate, const RoundPlan& plan,
                                       std::optional<TargetBuild> build) {
   Judge& judge = context_->judge;
   const Solution& solution = candidate.solution;
   if (!build) {
-    KW_TRY(std::vector<TargetBuild> one, judge.build({solution}));
+    KW_TRY(std::vector<TargetBuild> one, this->build({solution}));
     build = std::move(one.front());
   }
   const Seed seed = fresh_seed();

@@ -126,7 +126,7 @@ Result<Subject*> RegimeSearch::champion() {
 }
 
 Status RegimeSearch::run(double seconds, int evaluations, bool may_stop, const Memory& memory) {
-  tuner_ = std::make_unique<Tuner>(*set_, TunerOptions{.algorithm = Algorithm::hybrid,
+  tuner_ = std::make_unique<Tuner>(*set_, TunerOptions{.algorithm = context_->options.strategy,
                                                        .seed = context_->options.seed,
                                                        .prior = prior_});
   began_ = context_->spent;

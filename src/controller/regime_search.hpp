@@ -77,6 +77,7 @@ class RegimeSearch {
 
   Status judge_batch(const std::vector<Candidate>& batch, const RoundPlan& plan,
                      const Memory& memory, RoundResult& round);
+  Result<std::vector<TargetBuild>> build(const std::vector<Solution>& solutions);
   Result<Json> judge_live(const Candidate& candidate, const RoundPlan& plan,
                           std::optional<TargetBuild> build);
   Status take_in(const Candidate& candidate, const RoundPlan& plan, const Json& result,
@@ -100,6 +101,7 @@ class RegimeSearch {
   std::unique_ptr<Seat> seat_;
   Subject baseline_;              ///< loaded when first needed
   Subject champion_;              ///< not loaded: the baseline stands for it, or it was replayed
+  double building_ = 0;           ///< seconds of builds that no result has counted yet
   Subject live_;                  ///< the candidate that was judged last
   std::optional<Solution> crown_; ///< the champion's sources, nullopt = baseline
   std::string champion_id_;       ///< probe id, "" = baseline

@@ -21,6 +21,7 @@ void SearchContext::stamp(Json& result) {
 void SearchContext::spend(const Json& result) {
   spent += number_in(result, "seconds").value_or(0.0);
   cpu_spent += number_in(result, "cpu_seconds").value_or(0.0);
+  built += number_in(result, "build_seconds").value_or(0.0);
 }
 
 } // namespace kw

@@ -31,6 +31,7 @@ struct SearchContext {
   Bindings facts;
   int index = 0;    ///< of the last probe
   double spent = 0; ///< seconds of all recorded effects: the clock of every decision
+  double built = 0; ///< those of them that went to the compiler
   SteadyTime mark = std::chrono::steady_clock::now(); ///< end of the last effect
   std::vector<ProbeEvent> events;
   std::vector<RoundRecord> rounds = {};

@@ -73,6 +73,18 @@ struct ScreenReading {
   std::size_t rounds = 0;
 };
 
+/// Several subjects timed in the same rounds: every ratio between them is a paired one.
+struct SharedRounds {
+  bool fit = false;                   ///< the baseline against itself was quiet enough
+  double aa_sigma = 0;                ///< its noise, ln
+  std::vector<std::size_t> workloads; ///< that were timed
+  /// Nanoseconds per call, [round][workload][subject]; disturbed rounds are left out.
+  std::vector<std::vector<std::vector<double>>> ns;
+  std::uint64_t discarded = 0;   ///< disturbed rounds
+  std::size_t failed = SIZE_MAX; ///< subject whose output was wrong, which ended it
+  TrialResult failure;
+};
+
 class Judge {
  public:
   /// Errors: unusable definition or workload, oracle that does not build, sandbox below the
@@ -106,6 +118,10 @@ class Judge {
   /// `peers` ride along on the same staged inputs.
   Status confirm(const Subject& baseline, const Subject& candidate,
                  const std::vector<PeerSpec>& peers, const RaceOptions& options, Verdict& verdict);
+  /// The baseline (subject 0) and any number of candidates (1, 2, ...) in the same rounds, in
+  /// `process_pairs` sets of fresh processes; `confirm_rounds` in all. Every output is verified.
+  Result<SharedRounds> race_all(Subject& baseline, const std::vector<const Subject*>& candidates,
+                                const RaceOptions& options);
   /// The baseline beside the peers where no candidate beat it: a confirmation against itself. Fills
   /// verdict.times; merit stays unknown.
   Status place(Subject& baseline, const std::vector<PeerSpec>& peers, const RaceOptions& options,

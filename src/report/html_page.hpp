@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sections of the HTML report, in page order. Each returns markup, "" where it has nothing to show.
+// The frame of a page, and the sections of the HTML report in page order. Each returns markup, ""
+// where it has nothing to show.
 #pragma once
 
 #include "report/optimize_report.hpp"
@@ -22,6 +23,9 @@ std::string cost(const OptimizeReport& r);
 std::string probes(const OptimizeReport& r);
 std::string solution(const OptimizeReport& r);
 std::string reproduce(const OptimizeReport& r);
+
+/// The page around `main`, which is markup; title and version are text.
+std::string document(std::string_view title, std::string_view version, std::string_view main);
 
 /// Elements with escaped content. `css` may be empty.
 std::string element(std::string_view tag, std::string_view css, std::string_view text);

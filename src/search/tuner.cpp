@@ -11,7 +11,7 @@
 namespace kw {
 namespace {
 
-constexpr std::array<std::pair<Algorithm, std::string_view>, 5> algorithm_names = {{
+constexpr std::array<std::pair<Algorithm, std::string_view>, 5> named = {{
     {Algorithm::hybrid, "hybrid"},
     {Algorithm::tpe, "tpe"},
     {Algorithm::hill_climb, "hill-climb"},
@@ -63,16 +63,23 @@ std::vector<Config> diverse(const SpaceSet& set, std::vector<Prior> prior) {
 } // namespace
 
 std::string_view name(Algorithm algorithm) {
-  return std::find_if(algorithm_names.begin(), algorithm_names.end(),
+  return std::find_if(named.begin(), named.end(),
                       [&](const auto& entry) { return entry.first == algorithm; })
       ->second;
 }
 
 std::optional<Algorithm> algorithm_from_name(std::string_view text) {
-  for (const auto& [algorithm, known] : algorithm_names)
+  for (const auto& [algorithm, known] : named)
     if (known == text)
       return algorithm;
   return std::nullopt;
+}
+
+std::vector<std::string> algorithm_names() {
+  std::vector<std::string> out;
+  for (const auto& [algorithm, known] : named)
+    out.emplace_back(known);
+  return out;
 }
 
 Tuner::Tuner(const SpaceSet& set, TunerOptions options)
@@ -81,10 +88,13 @@ Tuner::Tuner(const SpaceSet& set, TunerOptions options)
   plan_start();
 }
 
-/// Known good points first, one random point after each, and at least five random points: what was
-/// best on another shape or machine may be a trap here.
+/// Random search is what nobody helps: no known good points. Otherwise those first, one random
+/// point after each, and at least five random points: what was best on another shape or machine may
+/// be a trap here.
 void Tuner::plan_start() {
   constexpr std::size_t least_random = 5;
+  if (options_.algorithm == Algorithm::random)
+    return;
   std::vector<Config> known = diverse(history_.set, options_.prior);
   for (Config& config : history_.set.seeds())
     known.push_back(std::move(config));

@@ -22,6 +22,7 @@ enum class Algorithm { hybrid, tpe, hill_climb, annealing, random };
 
 [[nodiscard]] std::string_view name(Algorithm algorithm); ///< "hybrid", "tpe", "hill-climb", ...
 [[nodiscard]] std::optional<Algorithm> algorithm_from_name(std::string_view text);
+[[nodiscard]] std::vector<std::string> algorithm_names();
 
 /// A result of an earlier run in the same space (same operator signature, a near shape or machine).
 struct Prior {

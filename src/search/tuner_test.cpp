@@ -89,6 +89,21 @@ TEST(Tuner, SearchesASpaceTooBigToList) {
   }
 }
 
+/// Random search is the yardstick of what knowledge brings, so it may have none.
+TEST(Tuner, RandomSearchKnowsNothingBeforehand) {
+  const SpaceSet set = grid(4, 8);
+  const Config known{0, {3, 3, 3, 3}}, prior{0, {4, 2, 3, 3}};
+  const std::vector<Prior> knowledge{{known, 1}, {prior, 2}};
+  for (const Algorithm algorithm : algorithms) {
+    Tuner with(set, {algorithm, 5, knowledge}), without(set, {algorithm, 5, {}});
+    const std::vector<Config> first = run(with, set, 4);
+    if (algorithm == Algorithm::random)
+      EXPECT_EQ(first, run(without, set, 4));
+    else
+      EXPECT_EQ(first.front(), known) << name(algorithm);
+  }
+}
+
 TEST(Tuner, AnswersMayComeLateAndOutOfOrder) {
   const SpaceSet set = grid(4, 8);
   for (const Algorithm algorithm : algorithms) {

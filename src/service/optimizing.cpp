@@ -29,6 +29,7 @@ using nlohmann::ordered_json;
 
 ordered_json options_json(const OptimizeOptions& o, const JudgingOptions& judging) {
   return {{"seconds", o.seconds},
+          {"gate_seconds", o.gate_seconds},
           {"evaluations", o.evaluations},
           {"seed", o.seed},
           {"screen_rounds", o.screen_rounds},
@@ -39,6 +40,8 @@ ordered_json options_json(const OptimizeOptions& o, const JudgingOptions& judgin
           {"workloads", judging.workloads},
           {"threads", judging.threads},
           {"without", switched_off(o.parts)},
+          {"strategy", std::string(name(o.strategy))},
+          {"judge_whole", o.judge_whole},
           {"proposers", o.proposers},
           {"references", o.references},
           {"proposer_seconds", o.proposer_seconds},
@@ -77,6 +80,7 @@ Status options_from_json(const std::string& text, OptimizeOptions& o, JudgingOpt
     return fail(ErrorKind::invalid_input, "the stored options of the run are damaged",
                 "start a new run");
   o.seconds = json.value("seconds", o.seconds);
+  o.gate_seconds = json.value("gate_seconds", o.gate_seconds);
   o.evaluations = json.value("evaluations", o.evaluations);
   o.seed = json.value("seed", o.seed);
   o.screen_rounds = json.value("screen_rounds", o.screen_rounds);
@@ -97,6 +101,9 @@ Status options_from_json(const std::string& text, OptimizeOptions& o, JudgingOpt
   o.cost_usd = json.value("cost_usd", o.cost_usd);
   for (const std::string& part : json.value("without", std::vector<std::string>{}))
     switch_off(o.parts, part);
+  o.strategy =
+      algorithm_from_name(json.value("strategy", std::string())).value_or(Algorithm::hybrid);
+  o.judge_whole = json.value("judge_whole", true);
   return {};
 }
 
@@ -274,6 +281,9 @@ Status write_reports(const OptimizeResult& result) {
   if (result.outcome.champion)
     KW_CHECK(write_file_atomic(join_path(result.folder, "solution.json"),
                                encode_solution(result.outcome.champion->solution) + "\n"));
+  else if (result.outcome.winner)
+    KW_CHECK(write_file_atomic(join_path(result.folder, "solution.json"),
+                               encode_solution(*result.outcome.winner) + "\n"));
   return {};
 }
 
@@ -287,7 +297,7 @@ Result<OptimizeResult> run_optimize(const Workspace& workspace, const OptimizeRe
   Run run;
   if (!request.resume.empty()) {
     KW_TRY(run, archive->get_run(request.resume));
-    if (run.state == "finished")
+    if (run.state == "finished" && !request.again)
       return fail(ErrorKind::refused, fmt::format("run {} is finished", run.id),
                   "start a new run, or `kernwright replay` its record");
     KW_CHECK(options_from_json(run.options, options, judging));
@@ -325,7 +335,8 @@ Result<OptimizeResult> run_optimize(const Workspace& workspace, const OptimizeRe
     KW_CHECK(archive->update_run(run));
   }
 
-  OptimizeResult result{.run = run.id, .outcome = {}, .report = {}, .folder = {}};
+  OptimizeResult result{
+      .run = run.id, .outcome = {}, .report = {}, .folder = {}, .workloads = {}, .winner_hash = {}};
   result.folder = join_path(workspace.state_dir, "runs/" + run.id);
   KW_CHECK(make_dirs(result.folder));
   RunMemory memory{
@@ -348,10 +359,11 @@ Result<OptimizeResult> run_optimize(const Workspace& workspace, const OptimizeRe
     options.peer_list = peers_of(bench.judge->definition());
   OptimizeHooks hooks = request.hooks;
   hooks.profile = bottleneck_profiler(workspace, bench);
-  hooks.crossover = [&](const Solution& lower, const Solution& higher,
-                        const std::vector<Workload>& shapes) {
-    return crossover(workspace, task, judging, lower, higher, shapes);
-  };
+  if (options.judge_whole) // else nobody asks about shapes that are not listed
+    hooks.crossover = [&](const Solution& lower, const Solution& higher,
+                          const std::vector<Workload>& shapes) {
+      return crossover(workspace, task, judging, lower, higher, shapes);
+    };
   hooks.steering = [path = steering_path(workspace, run.id)](std::size_t from) {
     return read_steering(path, from);
   };
@@ -374,6 +386,10 @@ Result<OptimizeResult> run_optimize(const Workspace& workspace, const OptimizeRe
   run.champion = result.outcome.champion ? result.outcome.champion->id : "";
   KW_CHECK(archive->update_run(run));
 
+  for (const BoundWorkload& w : bench.judge->workloads())
+    result.workloads.push_back(w.workload.uuid);
+  if (result.outcome.winner)
+    result.winner_hash = recorder.hash_of(*result.outcome.winner);
   OptimizeReport& report = result.report;
   report.run = run.id;
   report.definition = task.definition.name;

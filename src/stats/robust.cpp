@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "stats/robust.hpp"
 
+#include "stats/split_mix.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -34,20 +36,6 @@ double quantile_of_sorted(const std::vector<double>& s, double q) {
   const std::size_t above = std::min(below + 1, s.size() - 1);
   return s[below] + (place - static_cast<double>(below)) * (s[above] - s[below]);
 }
-
-/// splitmix64 (Steele, Lea and Flood 2014): small, seeded, the same everywhere.
-struct SplitMix {
-  std::uint64_t state;
-  std::uint64_t next() {
-    std::uint64_t z = state += 0x9e3779b97f4a7c15u;
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-    return z ^ (z >> 31);
-  }
-  std::size_t below(std::size_t n) {
-    return static_cast<std::size_t>((static_cast<unsigned __int128>(next()) * n) >> 64);
-  }
-};
 
 std::vector<double> ranks(std::span<const double> x) {
   std::vector<std::size_t> order(x.size());

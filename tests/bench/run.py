@@ -139,6 +139,33 @@ class Bench(Campaigns):
                 if row["floor_ns"] > 0:
                     figure(f"optimize.{definition}.{axes}.of_roofline", 100 * row["floor_ns"] / row["candidate_ns"], "percent", "floor", 100)
 
+    def ablation(self):
+        """What the controller is worth: equal evaluations, champions raced. Not in the default set: up to 90 minutes."""
+        state = os.path.abspath(self.options.ablation_state or self.state)
+        command = [self.bin, "--json", "--state", state, "ablate"]
+        if os.path.exists(os.path.join(state, "ablations", "0001", "plan.json")):
+            command += ["--resume", "0001"]
+        else:
+            command += [*(self.options.definitions or ABLATION), "--seeds", str(self.options.ablation_seeds),
+                        "--evaluations", str(self.options.ablation_evaluations)]
+        start = time.perf_counter()
+        done = subprocess.run(command, stdout=subprocess.PIPE, text=True)
+        if done.returncode not in (0, 1):
+            sys.exit(f"{' '.join(command)}\nexit {done.returncode}\n{done.stdout}")
+        result = json.loads(done.stdout)
+        for c in result["comparisons"]:
+            name = f"ablation.{c['arm']}_vs_{c['against']}"
+            if "refused" in c:
+                print(f"# {name}: not ranked: {c['refused']}", flush=True)
+            elif c["pairs"]:
+                figure(f"{name}.geomean", c["geomean"], f"x[{c['low']:.3f},{c['high']:.3f}]")
+                figure(f"{name}.low95", c["low95"], "x")
+                for definition, value in c["per_definition"].items():
+                    figure(f"{name}.{definition}", value, "x")
+        if not result["complete"]:
+            print(f"# ablation: {result['steps_done']} of {result['steps']} runs and races are done", flush=True)
+        figure("ablation.wall_s", time.perf_counter() - start, "s")
+
     def tuner(self):
         folder = self.options.spaces
         if not folder or not glob.glob(os.path.join(folder, "*.csv*")):
@@ -165,6 +192,10 @@ class Bench(Campaigns):
         subprocess.run([self.options.controller], check=True)
 
 
+# One of each shipped operator that has templates; of the products those with the shortest calls.
+ABLATION = ["softmax_f32", "layernorm_f32_h4096", "fused_add_rmsnorm_h4096", "rope_neox_h32_kv8_d128", "swiglu_f32_d14336",
+            "gdn_decode_qk4_v8_d128_k_last", "gdn_prefill_qk4_v8_d128_k_last", "gemm_f32_n128_k2048", "gemm_bf16_n4096_k4096"]
+
 OPTIMIZE = [
     ("softmax_f32", "60s", ["rows=128"]),
     ("layernorm_f32_h4096", "60s", []),
@@ -187,6 +218,9 @@ def main():
     parser.add_argument("--only", nargs="*", default=["smoke", "throughput", "sandbox", "controller", "profile", "optimize", "tuner", "detection", "gate_cost",
                                                           "planted", "a_versus_a"])
     parser.add_argument("--definitions", nargs="*", default=[])
+    parser.add_argument("--ablation-seeds", type=int, default=5)
+    parser.add_argument("--ablation-evaluations", type=int, default=60)
+    parser.add_argument("--ablation-state", default="", help="keeps an ablation that is interrupted; given again, it goes on")
     options = parser.parse_args()
     options.optimize = [o for o in OPTIMIZE if not options.definitions or o[0] in options.definitions]
     bench = Bench(options)

@@ -50,6 +50,7 @@ void add_doctor(CLI::App& app, Context& context);
 void add_check(CLI::App& app, Context& context);
 void add_evaluate(CLI::App& app, Context& context);
 void add_optimize(CLI::App& app, Context& context);
+void add_ablate(CLI::App& app, Context& context);
 void add_profile(CLI::App& app, Context& context);
 void add_steer(CLI::App& app, Context& context);
 void add_replay(CLI::App& app, Context& context);

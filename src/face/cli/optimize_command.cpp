@@ -164,6 +164,7 @@ void add_optimize(CLI::App& app, Context& context) {
     bool no_peers = false;
     std::string proposer_time = "10m", attended, cpu_budget;
     std::vector<std::string> without;
+    std::string strategy{name(Algorithm::hybrid)};
     CampaignRequest campaign;
     bool all_contest = false;
   };
@@ -195,6 +196,11 @@ void add_optimize(CLI::App& app, Context& context) {
       ->check(CLI::ExistingFile);
   command->add_option("--without", o->without, "switch a part of the controller off (repeatable)")
       ->check(CLI::IsMember(controller_part_names()));
+  command
+      ->add_option("--strategy", o->strategy,
+                   "how the tuner chooses; random does without the known good configurations too")
+      ->check(CLI::IsMember(algorithm_names()))
+      ->capture_default_str();
   command
       ->add_option("--proposer", o->request.options.proposers,
                    "who puts candidates forward (repeatable, they take turns): tuner (default), "
@@ -251,6 +257,7 @@ void add_optimize(CLI::App& app, Context& context) {
       o->request.options.peers = !o->no_peers;
       for (const std::string& part : o->without)
         switch_off(o->request.options.parts, part);
+      o->request.options.strategy = *algorithm_from_name(o->strategy);
       o->request.origins = context.origins;
       if (o->all_contest || !o->campaign.file.empty()) {
         o->campaign.base = o->request;
