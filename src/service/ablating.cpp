@@ -27,7 +27,7 @@ namespace {
 constexpr double most_seconds_per_evaluation = 120;
 /// Gates inside a search take most of its time: an undecided one some 5 s, where the rest of an
 /// evaluation takes 0.1 to 0.5 s. Here they have windows as short as a screen's and end earlier.
-constexpr double gate_seconds = 3, gate_window_ms = 1;
+constexpr double gate_seconds = 2, gate_window_ms = 1;
 
 double seconds_since(std::chrono::steady_clock::time_point began) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
