@@ -159,6 +159,7 @@ Result<Json> RegimeSearch::judge_live(const Candidate& candidate, const RoundPla
     result["cost"] = *seen.cost;
   if (probe.estimate)
     result["estimate"] = *probe.estimate;
+  result["build_seconds"] = std::exchange(building_, 0.0);
   context_->stamp(result);
   return result;
 }

@@ -157,9 +157,9 @@ Result<AblationTask> plan_ablation_task(const Workspace& workspace, const std::s
     KW_TRY(const std::optional<std::size_t> chosen,
            choose(regime, judge.workloads(), timeable, longest_ns, calls));
     if (!chosen) {
-      out.left_out.push_back(fmt::format("{}: no workload can be timed whose call takes {:.3g} ms "
-                                         "or less",
-                                         regime.name, options.longest_call_ms));
+      out.left_out.push_back(
+          fmt::format("{}: calls too short to be timed, or longer than {:.3g} ms", regime.name,
+                      options.longest_call_ms));
       continue;
     }
     KW_TRY(const double ns, calls.ns(*chosen));

@@ -44,6 +44,8 @@ class Ablating(Case):
         """Every arm with its budget on the same workloads; every pair compared, or its race still open."""
         self.assertEqual([(c["seed"], c["arm"]) for c in result["cells"]], [(s, a) for s in range(1, seeds + 1) for a in arms])
         self.assertEqual({c["evaluations"] for c in result["cells"]}, {6})
+        for cell in result["cells"]:
+            self.assertLessEqual(cell["build_seconds"], cell["seconds"])
         self.assertEqual(result["reference"], "full")
         runs = [json.loads(p.read_text()) for p in self.folder().glob("*/seed-*/*/run.json")]
         self.assertEqual(len({tuple(r["workloads"]) for r in runs}), 1)
@@ -106,6 +108,7 @@ class Ablating(Case):
         for arm in after:
             self.assertEqual(len(list((arm / "runs").iterdir())), 1)
             self.run_expecting(HOLDS, "--state", arm, "archive", "verify", says=["intact"])
+        self.assertGreater(sum(c["build_seconds"] for c in result["cells"]), 0)  # nobody built all of it before
         strategies = {p.name: json.loads((p / "run.json").read_text())["arm"] for p in after}
         self.assertEqual(strategies, {"full": "full", "random": "random"})
 
