@@ -319,6 +319,14 @@ Result<OptimizeResult> run_optimize(const Workspace& workspace, const OptimizeRe
                 "`kernwright evaluate`",
                 task.definition.file);
   KW_TRY(const Solution baseline, baseline_solution(task.definition));
+  // What cannot work is said before anybody waits.
+  KW_TRY(const auto tried, open_proposers({.archive = *archive,
+                                           .task = task,
+                                           .options = options,
+                                           .run = request.resume,
+                                           .folder = workspace.state_dir,
+                                           .stop = request.hooks.stop}));
+  (void)tried;
   // The whole search times: nothing else may time on this machine meanwhile.
   KW_TRY(const FileLock lease,
          timing_lease("optimize " + run.definition, request.hooks.note, request.hooks.stop));

@@ -124,7 +124,7 @@ class Optimizing(Case):
         workloads = folder / "scale.workloads.jsonl"
         workloads.write_text(workloads.read_text().replace('{"rows": 1}', '{"rows": 48}'))
         self.run_expecting(FAILS, "--state", self.state, "--operators", folder, "optimize", "scale", "--evaluations", 1, "--budget", "20s",
-                           "--no-peers", "--gate", "gate", "--least-window", 1)
+                           "--without", "dispatch", "--no-peers", "--gate", "gate", "--least-window", 1)
         reasons = [p["reason"] for p in self.probes()]
         self.assertTrue(any("of the baseline on rows=48" in r for r in reasons), reasons)
 
