@@ -4,7 +4,11 @@ add_test(NAME e2e.operators COMMAND kernwright --operators ${PROJECT_SOURCE_DIR}
 set_tests_properties(e2e.operators PROPERTIES LABELS e2e TIMEOUT 600 ENVIRONMENT XDG_CACHE_HOME=${PROJECT_BINARY_DIR}/operators-cache)
 add_executable(kw_without ${CMAKE_CURRENT_LIST_DIR}/without.cpp)
 target_link_libraries(kw_without PRIVATE kw_warnings seccomp)
-foreach(topic ablating archiving attacks bad_kernels drawing environment_faults evaluating file_formats optimizing precision profiling ranking retrying sampled_rows sandbox_tiers sanitizing task_lint)
+# Every file is a topic, so that none can be forgotten.
+file(GLOB topics CONFIGURE_DEPENDS RELATIVE ${CMAKE_CURRENT_LIST_DIR}/cli ${CMAKE_CURRENT_LIST_DIR}/cli/*.py)
+list(TRANSFORM topics REPLACE "\\.py$" "")
+list(REMOVE_ITEM topics harness)
+foreach(topic ${topics})
   add_test(NAME e2e.cli.${topic}
            COMMAND /usr/bin/python3 -B ${CMAKE_CURRENT_LIST_DIR}/cli_e2e.py --bin $<TARGET_FILE:kernwright> ${topic})
   # Timing holds a machine-wide lease, which another process may have for a while.
