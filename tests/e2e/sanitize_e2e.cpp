@@ -7,7 +7,9 @@
 #include "search/instantiate.hpp"
 #include "service/judging.hpp"
 
+#include <algorithm>
 #include <gtest/gtest.h>
+#include <limits>
 #include <set>
 
 namespace kw {
@@ -47,7 +49,30 @@ std::vector<Shipped> shipped(const Definition& definition, std::set<std::string>
   return out;
 }
 
+/// Of several definitions with one source the smallest has it.
+double constant_size(const Definition& definition) {
+  double size = 1;
+  for (const Axis& axis : definition.axes)
+    if (!axis.is_variable())
+      size *= static_cast<double>(*axis.value);
+  return size;
+}
+
+/// Megabytes of one call's inputs on the cheapest workload: ThreadSanitizer keeps several times as
+/// much, and its side run has 4 GiB (docs/sanitizers.md).
+double smallest_call_mb(const Judge& judge) {
+  double least = std::numeric_limits<double>::infinity();
+  for (const BoundWorkload& w : judge.workloads()) {
+    double bytes = 0;
+    for (const BoundInput& input : w.inputs)
+      bytes += static_cast<double>(input.bytes);
+    least = std::min(least, bytes / 1e6);
+  }
+  return least;
+}
+
 TEST(Sanitize, NothingShippedGivesAnAlarm) {
+  constexpr double most_mb = 64; // beyond it the addresses alone are looked at
   const TempDir cache = TempDir::create("kernwright-e2e").value();
   Workspace workspace;
   workspace.operators = operators;
@@ -61,7 +86,9 @@ TEST(Sanitize, NothingShippedGivesAnAlarm) {
   JudgingOptions judging;
   judging.threads = std::min(2, cpu_info().online);
   std::set<std::string> seen;
-  for (const Definition& definition : set->definitions) {
+  std::vector<Definition> definitions = set->definitions;
+  std::ranges::stable_sort(definitions, {}, constant_size);
+  for (const Definition& definition : definitions) {
     const std::vector<Shipped> kernels = shipped(definition, seen);
     if (kernels.empty())
       continue;
@@ -74,7 +101,12 @@ TEST(Sanitize, NothingShippedGivesAnAlarm) {
       const Result<Subject> subject = bench->judge->admit(kernel.solution, verdict);
       ASSERT_TRUE(subject) << subject.error().text();
       ASSERT_TRUE(subject->loaded()) << kernel.what << ": " << verdict.build.summary;
-      const Status status = bench->judge->sanitize(*subject, "address,undefined,thread", verdict);
+      const double mb = smallest_call_mb(*bench->judge);
+      if (mb > most_mb)
+        std::printf("%-30s %-28s thread: LEFT OUT, a call has %.0f MB of inputs\n",
+                    definition.name.c_str(), kernel.what.c_str(), mb);
+      const Status status = bench->judge->sanitize(
+          *subject, mb > most_mb ? "address,undefined" : "address,undefined,thread", verdict);
       ASSERT_TRUE(status) << kernel.what << ": " << status.error().text();
       for (const SanitizedRun& run : verdict.sanitized) {
         const bool alone = run.sanitizers == "thread" && judging.threads == 1;

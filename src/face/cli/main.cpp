@@ -154,9 +154,9 @@ int main(int argc, char** argv) {
   app.add_option("--project", project, "settings (default: ./kernwright.toml, if there is one)");
   app.add_flag("--json", context.json, "print one JSON document instead of text");
   add_optimize(app, context);
-  add_steer(app, context);
   add_evaluate(app, context);
   add_check(app, context);
+  add_steer(app, context);
   add_ablate(app, context);
   add_profile(app, context);
   add_replay(app, context);

@@ -118,7 +118,7 @@ class Proposing(Case):
 
     def test_a_program_in_turn_with_the_tuner(self):
         command = f"/usr/bin/python3 {self.program()} {{request}} {{out}}"
-        result = self.optimize("--proposer", f"command:{command}", "--proposer", "tuner", evaluations=8)
+        result = self.optimize("--proposer", f"command:{command}", "--proposer", "tuner", evaluations=6)
         lines = self.decisions(result)
         by = {line["proposer"] for line in lines if line.get("proposer") and line["decision"] == "round"}
         self.assertEqual(by, {"command", "tuner"})
@@ -129,7 +129,7 @@ class Proposing(Case):
         self.assertGreaterEqual(result["usage"]["cost_usd"], 0.5)
         # The same evaluations, nobody asked: the same decisions, although the program would now fail.
         (self.dir / "propose.py").write_text("import sys; sys.exit(3)")
-        again = self.optimize("--proposer", f"command:{command}", "--proposer", "tuner", "--recorded", self.journal(result), evaluations=8)
+        again = self.optimize("--proposer", f"command:{command}", "--proposer", "tuner", "--recorded", self.journal(result), evaluations=6)
         self.assertEqual(self.decisions(again), lines)
         self.assertEqual(self.journal(again).read_bytes(), self.journal(result).read_bytes())
 
