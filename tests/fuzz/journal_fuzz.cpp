@@ -2,6 +2,8 @@
 // A journal from anywhere is read or refused; what is read goes through without a crash.
 #include "controller/journal.hpp"
 #include "controller/known.hpp"
+#include "controller/proposer.hpp"
+#include "controller/steering.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -14,7 +16,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     return 0;
   for (const char* what : {"known", "evaluate"})
     if (const kw::Result<kw::Json> result =
-            journal->once(what, "", [] { return kw::Result<kw::Json>(kw::Json()); }))
-      (void)kw::known_from_json(*result);
+            journal->once(what, "", [] { return kw::Result<kw::Json>(kw::Json()); })) {
+      (void)kw::knowledge_from_json(*result);
+      (void)kw::proposals_from_json(*result);
+      (void)kw::steering_from_json(*result);
+    }
   return 0;
 }
