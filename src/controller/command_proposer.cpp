@@ -14,7 +14,7 @@
 namespace kw {
 namespace {
 
-std::string with(std::string word, std::string_view placeholder, const std::string& value) {
+std::string filled_in(std::string word, std::string_view placeholder, const std::string& value) {
   for (std::size_t at = word.find(placeholder); at != std::string::npos;
        at = word.find(placeholder, at + value.size()))
     word.replace(at, placeholder.size(), value);
@@ -54,7 +54,7 @@ class CommandProposer : public Proposer {
     KW_CHECK(write_file_atomic(file, dump_json(request_json(request), 2) + "\n"));
     ChildSpec child{.program = words_.front(), .cwd = folder, .cancel = options_.cancel};
     for (std::size_t i = 1; i < words_.size(); ++i)
-      child.args.push_back(with(with(words_[i], "{request}", file), "{out}", out));
+      child.args.push_back(filled_in(filled_in(words_[i], "{request}", file), "{out}", out));
     for (char** variable = environ; *variable != nullptr; ++variable)
       child.environment.emplace_back(*variable);
     child.environment.push_back("KERNWRIGHT_REQUEST=" + file);

@@ -148,7 +148,7 @@ Result<BorderRecord> measure_border(SearchContext& context,
   return record;
 }
 
-/// Asks each regime's smallest call through the dispatcher and without it.
+/// Each regime's representative call, through the dispatcher and without it.
 Result<std::vector<DispatchCost>> measure_cost(SearchContext& context,
                                                const std::vector<RegimeSearch>& searches,
                                                const Solution& dispatched) {

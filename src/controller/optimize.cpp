@@ -126,6 +126,9 @@ Result<Memory> settle_memory(SearchContext& context, const Knowledge& known) {
 Result<bool> approved(SearchContext& context) {
   if (!context.options.approval)
     return true;
+  if (!context.hooks.steering)
+    return fail(ErrorKind::unsupported, "an approval was asked for where nobody can give one",
+                "leave --approval out");
   context.hooks.note("the search is over. Its winner is judged whole once somebody approves: "
                      "`kernwright steer RUN --approve`, or --decline");
   for (const Steering& s : context.steering) // said while the search still went on

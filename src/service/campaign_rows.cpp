@@ -11,12 +11,6 @@
 namespace kw {
 namespace {
 
-double quantile(std::vector<double> values, double q) {
-  std::sort(values.begin(), values.end());
-  const auto rank = static_cast<std::size_t>(std::ceil(q * static_cast<double>(values.size())));
-  return values[std::max<std::size_t>(rank, 1) - 1];
-}
-
 /// One list of fields for both directions.
 template <class V, class W> void each_workload(V& v, W& w) {
   v("axes", w.axes), v("count", w.count), v("rounds", w.rounds), v("median", w.median);

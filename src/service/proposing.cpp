@@ -6,6 +6,7 @@
 #include "controller/list_proposer.hpp"
 #include "controller/solution_folder.hpp"
 #include "formats/verdict_json.hpp"
+#include "os/files.hpp"
 #include "os/interrupt.hpp"
 
 #include <algorithm>
@@ -36,7 +37,8 @@ class References {
 
 /// "PATH@COMMIT": the commit is what the user states, nothing is looked up.
 Status add_named(References& references, const std::string& named, const std::string& definition) {
-  const std::size_t at = named.rfind('@');
+  const bool whole = is_file(named) || is_dir(named); // a path may have an @ of its own
+  const std::size_t at = whole ? std::string::npos : named.rfind('@');
   const std::string path = named.substr(0, at);
   KW_TRY(Solution solution, load_solution(path, definition, ""));
   if (solution.definition != definition)
@@ -112,9 +114,15 @@ std::string stated_licence(const Solution& solution) {
     if (at == std::string::npos)
       continue;
     const std::size_t from = source.content.find_first_not_of(" \t", at + tag.size());
-    const std::size_t to = source.content.find_first_of(" \t\r\n*", from);
-    if (from != std::string::npos && to > from)
-      return source.content.substr(from, std::min<std::size_t>(to - from, 64));
+    if (from == std::string::npos)
+      continue;
+    // An expression such as "MIT OR Apache-2.0" is one licence statement.
+    std::string_view line = std::string_view(source.content).substr(from, 128);
+    line = line.substr(0, line.find_first_of("\r\n"));
+    line = line.substr(0, line.find("*/"));
+    line = line.substr(0, line.find_last_not_of(" \t") + 1);
+    if (!line.empty())
+      return std::string(line);
   }
   return {};
 }
