@@ -20,9 +20,9 @@ const std::vector<std::string> ext_keys{
     "peers",   "inputs",     "tolerance",     "templates"};
 const std::vector<std::string> source_keys{"name",  "kind", "source",        "source_text",
                                            "entry", "link", "project_entry", "block_entry"};
-const std::vector<std::string> input_keys{"kind",    "low",     "high", "scale",
-                                          "value",   "limit",   "page", "edges",
-                                          "lengths", "classes", "hold", "near_ties_entry"};
+const std::vector<std::string> input_keys{
+    "kind",  "low",     "high",    "scale", "value",      "limit",          "page",
+    "edges", "lengths", "classes", "hold",  "reached_by", "near_ties_entry"};
 const std::vector<std::string> tolerance_keys{"eta",       "eta_one_signed_sqrt_k",
                                               "reduction", "accumulate",
                                               "rtol",      "atol_rms",
@@ -234,6 +234,7 @@ class ExtDecoder {
     rule.edges = expressions(r, "edges");
     rule.lengths = r.string_or("lengths", "");
     rule.hold = r.boolean_or("hold", false);
+    rule.reached_by = r.string_or("reached_by", "");
     rule.near_ties_entry = word(r, "near_ties_entry");
     rule.classes = r.strings_or_empty("classes");
     for (std::size_t i = 0; i < rule.classes.size(); ++i)
@@ -247,6 +248,15 @@ class ExtDecoder {
     if (rule.hold && t != nullptr && (t->is_scalar() || counts))
       r.error("hold", fmt::format("`{}` cannot be held: that is for large tensors of values", name),
               "leave `hold` out");
+    if (!rule.reached_by.empty()) {
+      find(d_.inputs, rule.reached_by, "input", r.pointer("reached_by"));
+      if (rule.hold || (t != nullptr && (t->is_scalar() || counts)))
+        r.error("reached_by",
+                fmt::format("`{}` cannot be drawn by rows: that is for large tensors of values "
+                            "without `hold`",
+                            name),
+                "leave `reached_by` out");
+    }
     if (counts && rule.limit.empty())
       r.error({}, fmt::format("`{}` needs a `limit`", rule.kind),
               "give the number of valid values (offsets: the last one) as an expression over axes");

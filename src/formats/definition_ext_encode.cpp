@@ -50,6 +50,7 @@ Json from_record(const KernwrightExt& e) {
     put(r, "lengths", rule.lengths);
     put(r, "classes", rule.classes);
     put(r, "hold", rule.hold);
+    put(r, "reached_by", rule.reached_by);
     put(r, "near_ties_entry", rule.near_ties_entry);
   }
   for (const auto& [name, p] : e.tolerance) {

@@ -2,6 +2,7 @@
 #include "judge/binding.hpp"
 
 #include <algorithm>
+#include <array>
 #include <fmt/format.h>
 #include <limits>
 
@@ -196,6 +197,31 @@ void join_block_tables(const Definition& definition, BoundWorkload& out) {
   }
 }
 
+/// Inputs of which a call uses the rows that another one names.
+Status bind_reaches(const Definition& definition, BoundWorkload& out) {
+  constexpr std::array kinds = {"slots", "indices", "positions", "block_table"};
+  for (BoundInput& input : out.inputs) {
+    const auto rule = definition.ext.inputs.find(input.name);
+    if (rule == definition.ext.inputs.end() || rule->second.reached_by.empty())
+      continue;
+    const auto by = std::ranges::find(out.inputs, rule->second.reached_by, &BoundInput::name);
+    const std::int64_t elements = count(input.draw.shape);
+    const bool names =
+        by != out.inputs.end() && std::ranges::find(kinds, by->draw.kind) != kinds.end();
+    if (!names || by->draw.limit < 1 || elements % by->draw.limit != 0 ||
+        input.draw.dtype == DType::float4_e2m1)
+      return fail(ErrorKind::invalid_input,
+                  fmt::format("the rows of `{}` ({} elements) cannot be those that `{}` names",
+                              input.name, elements, rule->second.reached_by),
+                  "`reached_by` needs an input of kind slots, indices, positions or block_table "
+                  "whose `limit` is the number of rows: it must divide the number of elements");
+    input.reach = {.input = static_cast<std::size_t>(by - out.inputs.begin()),
+                   .rows = by->draw.limit,
+                   .row = elements / by->draw.limit};
+  }
+  return {};
+}
+
 Status bind_selection(BoundWorkload& out, BoundOutput& ids) {
   KW_TRY(const double n, evaluate(ids.tolerance.selects, out.axes));
   if (!(n >= 0 && n <= static_cast<double>(most_elements)))
@@ -342,6 +368,7 @@ Result<BoundWorkload> bind_workload(const Definition& definition, const Workload
     else if (!output.tolerance.selects.empty())
       KW_CHECK(bind_selection(out, output));
   join_block_tables(definition, out);
+  KW_CHECK(bind_reaches(definition, out));
   if (!is_contested(out)) // nothing to be near to
     for (BoundInput& input : out.inputs)
       std::erase(input.classes, InputClass::near_ties);

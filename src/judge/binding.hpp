@@ -19,6 +19,12 @@
 
 namespace kw {
 
+/// Rows of an input that another one names.
+struct BoundReach {
+  std::size_t input = 0;          ///< with the indices
+  std::int64_t rows = 1, row = 1; ///< how many there are, and elements of each
+};
+
 struct BoundInput {
   std::string name;
   DrawSpec draw;
@@ -26,6 +32,7 @@ struct BoundInput {
   std::vector<std::byte> fixed;    ///< content of a safetensors input; empty = drawn per trial
   std::vector<InputClass> classes; ///< input classes that are legal for it; empty = kind-fixed
   bool hold = false;               ///< as InputRule::hold
+  std::optional<BoundReach> reach; ///< as InputRule::reached_by
 };
 
 struct BoundScalar {

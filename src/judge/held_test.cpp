@@ -14,7 +14,13 @@ DrawSpec weights(DType dtype = DType::float8_e4m3fn) {
 std::vector<std::byte> content(HeldTensor& held, const DrawSpec& spec, std::uint64_t trial,
                                const Seed& of = seed, int workers = 1) {
   std::vector<std::byte> out(byte_size(spec.dtype, 64 * 128 * 256));
-  held.fill(spec, InputClass::normal, InputClass::normal, of, trial, 5, workers, out);
+  held.fill({.spec = spec,
+             .base = InputClass::normal,
+             .cls = InputClass::normal,
+             .seed = of,
+             .trial = trial,
+             .tensor = 5},
+            held_runs(spec, of, trial, 5), workers, out);
   return out;
 }
 std::size_t differing(const std::vector<std::byte>& a, const std::vector<std::byte>& b) {
@@ -79,6 +85,80 @@ TEST(Held, RunsStayInsideAndAreOfManyLengths) {
     EXPECT_EQ(run.count % 2, 0);
   }
   EXPECT_TRUE(held_runs({.dtype = DType::float32, .shape = {0, 4}}, seed, 0, 0).empty());
+}
+
+TEST(Held, TheSameMemoryHasWhatFreshMemoryWouldHave) {
+  HeldTensor held;
+  const DrawSpec spec = weights();
+  std::vector<std::byte> out(64 * 128 * 256);
+  const auto fill = [&](std::uint64_t trial, const Seed& of) {
+    held.fill({.spec = spec,
+               .base = InputClass::normal,
+               .cls = InputClass::sparse,
+               .seed = of,
+               .trial = trial,
+               .tensor = 5},
+              held_runs(spec, of, trial, 5), 2, out);
+  };
+  for (const std::uint64_t trial : {1U, 2U, 2U, 3U}) {
+    fill(trial, seed);
+    std::vector<std::byte> fresh(out.size());
+    HeldTensor other;
+    other.fill({.spec = spec,
+                .base = InputClass::normal,
+                .cls = InputClass::sparse,
+                .seed = seed,
+                .trial = trial,
+                .tensor = 5},
+               held_runs(spec, seed, trial, 5), 1, fresh);
+    EXPECT_EQ(out, fresh);
+  }
+  const std::vector<std::byte> before = out;
+  out[17] ^= std::byte{1}, out[1 << 20] ^= std::byte{1};
+  held.forget();
+  fill(3, seed);
+  EXPECT_EQ(out, before);
+  fill(3, other_seed);
+  EXPECT_GT(differing(out, before), out.size() / 2);
+}
+
+TEST(Held, ABaseMayRepeatItself) {
+  HeldTensor held;
+  const DrawSpec spec = weights(DType::bfloat16);
+  constexpr std::int64_t period = 1000, elements = 64 * 128 * 256;
+  std::vector<std::byte> out(elements * 2);
+  const auto fill = [&](std::uint64_t trial, std::vector<HeldRun> runs) {
+    held.fill({.spec = spec,
+               .base = InputClass::normal,
+               .cls = InputClass::normal,
+               .seed = seed,
+               .trial = trial,
+               .tensor = 5,
+               .period = period},
+              std::move(runs), 2, out);
+  };
+  fill(1, {{.first = 990, .count = 2020}});
+  const std::vector<std::byte> whole = out;
+  EXPECT_TRUE(std::equal(whole.begin(), whole.begin() + 990 * 2, whole.begin() + 4000 * 2));
+  EXPECT_FALSE(std::equal(whole.begin() + 2000, whole.begin() + 4000, whole.begin() + 4000 * 2));
+  fill(2, {});
+  for (std::int64_t i = period; i < elements; ++i)
+    ASSERT_TRUE(out[static_cast<std::size_t>(i * 2)] ==
+                out[static_cast<std::size_t>(i % period * 2)])
+        << i;
+}
+
+TEST(Held, ReachedRowsAreThoseThatTheIndicesName) {
+  const std::vector<std::int64_t> indices = {7, -1, 2, 3, 7, 9, 10, -1};
+  const std::vector<HeldRun> runs = reached_runs(indices, 10, 4);
+  ASSERT_EQ(runs.size(), 3U);
+  EXPECT_EQ(runs[0].first, 8);
+  EXPECT_EQ(runs[0].count, 8);
+  EXPECT_EQ(runs[1].first, 28);
+  EXPECT_EQ(runs[1].count, 4);
+  EXPECT_EQ(runs[2].first, 36);
+  EXPECT_EQ(runs[2].count, 4);
+  EXPECT_TRUE(reached_runs({}, 10, 4).empty());
 }
 
 } // namespace

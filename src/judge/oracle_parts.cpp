@@ -52,6 +52,8 @@ Status TrialRunner::make_near_ties() {
            call_oracle(entry->second, oracle_arguments({integer(secret)}, {output_of(0)}),
                        {of.bytes}));
     std::memcpy(staged_[i].data(), report.outputs[0].data(), of.bytes);
+    if (const auto held = held_.find(static_cast<std::uint32_t>(i)); held != held_.end())
+      held->second.forget();
   }
   return {};
 }
@@ -76,7 +78,7 @@ Result<Expected> TrialRunner::expect_sampled() {
     x = sampled.signs.matrix();
   }
 
-  // The inputs stay where they are: buffers are laid out in order, the extra ones come last.
+  // The inputs stay where they are: the extra ones come last.
   std::vector<std::size_t> sizes = input_bytes_;
   const std::size_t first = sizes.size();
   std::vector<std::span<const std::byte>> extra = {std::as_bytes(std::span(sampled.rows)),
@@ -90,6 +92,8 @@ Result<Expected> TrialRunner::expect_sampled() {
     sizes.push_back(bytes.size());
   KW_TRY(const std::vector<std::span<std::byte>> views,
          session_.stage(sizes, key_.placement, canary()));
+  for (std::size_t i = 0; i < first; ++i)
+    KW_ASSERT(views[i].data() == staged_[i].data());
   for (std::size_t i = 0; i < std::size(extra); ++i)
     std::memcpy(views[first + i].data(), extra[i].data(), extra[i].size());
 

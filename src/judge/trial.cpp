@@ -18,6 +18,13 @@ namespace {
 /// Below this many elements a second thread costs more than it saves. Even, for two to a byte.
 constexpr std::int64_t elements_per_thread = 1 << 17;
 
+/// Whole rows of about so many elements: what rows that nobody names repeat.
+std::int64_t repeated_rows(const BoundReach& reach) {
+  constexpr std::int64_t elements = 1 << 20;
+  const std::int64_t rows = std::max<std::int64_t>(1, elements / reach.row);
+  return rows * reach.row % 2 == 0 ? rows * reach.row : 2 * rows * reach.row;
+}
+
 /// Scalars have the streams from 1000 on.
 constexpr std::size_t reseeded_streams = 2000;
 
@@ -122,9 +129,19 @@ std::chrono::milliseconds TrialRunner::call_limit(const BoundWorkload& workload)
 void TrialRunner::draw_input(const BoundInput& input, std::uint32_t index,
                              std::span<std::byte> to) {
   const InputClass cls = class_for(input, key_.input_class);
-  if (input.hold)
-    return held_[index].fill(input.draw, class_for(input, InputClass::normal), cls, seed_,
-                             key_.trial, index, workers_, to);
+  if (input.hold || input.reach) {
+    const HeldDraw draw{.spec = input.draw,
+                        .base = class_for(input, InputClass::normal),
+                        .cls = cls,
+                        .seed = seed_,
+                        .trial = key_.trial,
+                        .tensor = index,
+                        .period = input.reach ? repeated_rows(*input.reach) : 0};
+    std::vector<HeldRun> runs = input.hold ? held_runs(input.draw, seed_, key_.trial, index)
+                                           : reached_runs(staged_indices(input.reach->input),
+                                                          input.reach->rows, input.reach->row);
+    return held_[index].fill(draw, std::move(runs), workers_, to);
+  }
   std::int64_t elements = 1;
   for (const std::int64_t extent : input.draw.shape)
     elements *= extent;
@@ -133,6 +150,24 @@ void TrialRunner::draw_input(const BoundInput& input, std::uint32_t index,
                     draw_range(input.draw, cls, seed_, key_.trial, index, begin, end - begin,
                                to.subspan(byte_size(input.draw.dtype, begin)));
                   });
+}
+
+std::vector<std::int64_t> TrialRunner::staged_indices(std::size_t input) const {
+  const std::span<const std::byte> bytes = staged_[input];
+  std::vector<std::int64_t> out;
+  const auto read = [&]<typename T>(T) {
+    out.resize(bytes.size() / sizeof(T));
+    for (std::size_t i = 0; i < out.size(); ++i) {
+      T index = 0;
+      std::memcpy(&index, bytes.data() + i * sizeof(T), sizeof(T));
+      out[i] = index;
+    }
+  };
+  if (workload_->inputs[input].draw.dtype == DType::int64)
+    read(std::int64_t{});
+  else
+    read(std::int32_t{});
+  return out;
 }
 
 Status TrialRunner::stage(const BoundWorkload& workload, const TrialKey& key) {
@@ -148,14 +183,17 @@ Status TrialRunner::stage(const BoundWorkload& workload, const TrialKey& key) {
            });
   };
   KW_TRY(staged_, session_.stage(input_bytes_, key.placement, canary()));
-  for (std::size_t i = 0; i < staged_.size(); ++i) {
-    const BoundInput& input = workload.inputs[i];
-    if (!input.fixed.empty())
-      std::memcpy(staged_[i].data(), input.fixed.data(), input.fixed.size());
-    else
-      draw_input(input, static_cast<std::uint32_t>(i + (reseeded(i) ? reseeded_streams : 0)),
-                 staged_[i]);
-  }
+  for (const bool by_rows : {false, true}) // after the indices that name the rows
+    for (std::size_t i = 0; i < staged_.size(); ++i) {
+      const BoundInput& input = workload.inputs[i];
+      if (input.reach.has_value() != by_rows)
+        continue;
+      if (!input.fixed.empty())
+        std::memcpy(staged_[i].data(), input.fixed.data(), input.fixed.size());
+      else
+        draw_input(input, static_cast<std::uint32_t>(i + (reseeded(i) ? reseeded_streams : 0)),
+                   staged_[i]);
+    }
   scalars_.clear();
   for (std::size_t i = 0; i < workload.scalars.size(); ++i) {
     const BoundScalar& scalar = workload.scalars[i];

@@ -111,6 +111,8 @@ class TrialRunner {
   [[nodiscard]] static std::chrono::milliseconds call_limit(const BoundWorkload& workload);
 
  private:
+  /// What a staged input of int32 or int64 holds.
+  [[nodiscard]] std::vector<std::int64_t> staged_indices(std::size_t input) const;
   void draw_input(const BoundInput& input, std::uint32_t index, std::span<std::byte> to);
   [[nodiscard]] CompareResult compare_all(const BoundOutput& output, std::span<const std::byte> got,
                                           const Expected::Tensor& expected,

@@ -47,7 +47,10 @@ struct InputRule {
   std::vector<std::string> edges;   ///< lengths: expressions, where kernels change their ways
   std::string lengths;              ///< block_table: the input of kind lengths
   std::vector<std::string> classes; ///< restrict to these input classes (empty = all that apply)
-  bool hold = false;           ///< drawn once, parts of it anew for every trial (judge/held.hpp)
+  bool hold = false; ///< drawn once, parts of it anew for every trial (judge/held.hpp)
+  /// Input of kind slots, indices or block_table, whose `limit` is the number of rows of this one:
+  /// only rows that it names are drawn anew for every trial (judge/held.hpp). "" = all are
+  std::string reached_by;
   std::string near_ties_entry; ///< function of the C++ oracle that gives it near-ties
 };
 

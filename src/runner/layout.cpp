@@ -32,14 +32,14 @@ Result<std::vector<BufferSpan>> plan_layout(std::span<const std::size_t> buffer_
                 "a call takes at most " + std::to_string(protocol::max_buffers) +
                     " buffers a side, not " + std::to_string(buffer_bytes.size()));
   std::size_t needed = 0;
-  std::vector<BufferSpan> plan;
-  plan.reserve(buffer_bytes.size());
-  for (const std::size_t bytes : buffer_bytes) {
+  std::vector<BufferSpan> plan(buffer_bytes.size());
+  const auto place = [&](std::size_t i) -> Status {
+    const std::size_t bytes = buffer_bytes[i];
     if (bytes > capacity)
       return fail(ErrorKind::invalid_input, "a buffer of " + std::to_string(bytes) +
                                                 " bytes exceeds the arena of " +
                                                 std::to_string(capacity) + " bytes");
-    BufferSpan span;
+    BufferSpan& span = plan[i];
     span.bytes = bytes;
     span.pages_begin = needed + page;
     span.pages_end = span.pages_begin + page_bytes(bytes);
@@ -47,8 +47,12 @@ Result<std::vector<BufferSpan>> plan_layout(std::span<const std::size_t> buffer_
                       ? span.pages_begin
                       : (span.pages_end - std::max<std::size_t>(bytes, 1)) / alignment * alignment;
     needed = span.pages_end + page;
-    plan.push_back(span);
-  }
+    return {};
+  };
+  for (const bool large : {true, false})
+    for (std::size_t i = 0; i < buffer_bytes.size(); ++i)
+      if ((buffer_bytes[i] >= large_buffer) == large)
+        KW_CHECK(place(i));
   if (needed > capacity)
     return fail(ErrorKind::invalid_input,
                 "the buffers need " + std::to_string(needed) +

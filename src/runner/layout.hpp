@@ -25,6 +25,10 @@ struct BufferSpan {
 /// SessionOptions::input_capacity and output_capacity are computed from.
 [[nodiscard]] std::size_t arena_bytes(std::span<const std::size_t> buffer_bytes);
 
+/// Buffers from this size on lie before all others. So they stay where they are while the rest
+/// changes from workload to workload, and what a trial leaves of them needs no second copy.
+inline constexpr std::size_t large_buffer = 64 << 20;
+
 /// Errors: invalid_input if they do not fit into `capacity` or are too many.
 Result<std::vector<BufferSpan>> plan_layout(std::span<const std::size_t> buffer_bytes,
                                             Placement placement, std::size_t capacity);
