@@ -10,7 +10,7 @@ packages=(
   nlohmann-json3-dev libcli11-dev libfmt-dev libexpected-dev libtomlplusplus-dev
   libsqlite3-dev libssl-dev libzstd-dev libseccomp-dev zlib1g-dev
   libgtest-dev libgmock-dev
-  libopenblas-dev python3 python3-numpy
+  libopenblas-dev python3 python3-numpy python3-dev pybind11-dev
 )
 
 missing=()

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // C[M,N] = A[M,K] * B[N,K]^T for small M: B streams through once, unpacked. A tile of MR rows of A
-// by NR rows of B keeps its dot products in registers, 16 partial sums each, U sets of them; they
-// are added up at the end of a k block.
+// by NR rows of B keeps its dot products in registers, a vector of 64 or 32 bytes of partial sums
+// each, U sets of them; they are added up at the end of a k block.
 //
 // A is copied so that one tile reads one sequential stream: rows of A are a power of two apart and
 // would otherwise share the same few sets of the L1 cache.
@@ -24,31 +24,36 @@ typedef uint16_t element;
 #else
 typedef float element;
 #endif
+#ifdef __AVX512F__
+constexpr int W = 16; // fp32 elements of a vector
+#else
+constexpr int W = 8;
+#endif
 typedef float v4 __attribute__((vector_size(16)));
 typedef float v4u __attribute__((vector_size(16), aligned(4), may_alias));
 typedef float v8 __attribute__((vector_size(32)));
-typedef float v16 __attribute__((vector_size(64)));
-typedef float v16u __attribute__((vector_size(64), aligned(4), may_alias));
-typedef int v16i __attribute__((vector_size(64)));
-typedef unsigned v16w __attribute__((vector_size(64)));
-typedef uint16_t v16h __attribute__((vector_size(32)));
-typedef uint16_t v16hu __attribute__((vector_size(32), aligned(2), may_alias));
+typedef float vec __attribute__((vector_size(4 * W)));
+typedef float vecu __attribute__((vector_size(4 * W), aligned(4), may_alias));
+typedef int veci __attribute__((vector_size(4 * W)));
+typedef unsigned vecw __attribute__((vector_size(4 * W)));
+typedef uint16_t vech __attribute__((vector_size(2 * W)));
+typedef uint16_t vechu __attribute__((vector_size(2 * W), aligned(2), may_alias));
 
 constexpr int64_t N = KW_AXIS_N, K = KW_AXIS_K;
 constexpr int MR = KW_P_MR, NR = KW_P_NR, U = KW_P_U;
-constexpr int64_t K_PADDED = (K + 16 * U - 1) / (16 * U) * (16 * U);
-constexpr int64_t KC = KW_P_KC > 0 && KW_P_KC < K ? KW_P_KC / (16 * U) * (16 * U) : K_PADDED;
+constexpr int64_t K_PADDED = (K + W * U - 1) / (W * U) * (W * U);
+constexpr int64_t KC = KW_P_KC > 0 && KW_P_KC < K ? KW_P_KC / (W * U) * (W * U) : K_PADDED;
 constexpr int64_t TASK = (KW_P_TASK + NR - 1) / NR * NR;
 constexpr bool PARTIAL = KW_P_BF16 && KC < K;
 
-static inline v16 load(const float* p) { return *reinterpret_cast<const v16u*>(p); }
-static inline v16 load(const uint16_t* p) {
-  const v16h bits = *reinterpret_cast<const v16hu*>(p);
-  return v16(__builtin_convertvector(bits, v16w) << 16);
+static inline vec load(const float* p) { return *reinterpret_cast<const vecu*>(p); }
+static inline vec load(const uint16_t* p) {
+  const vech bits = *reinterpret_cast<const vechu*>(p);
+  return vec(__builtin_convertvector(bits, vecw) << 16);
 }
 /// The first `count` elements, then zeros.
-static inline v16 load_some(const element* p, int64_t count) {
-  element part[16] = {};
+static inline vec load_some(const element* p, int64_t count) {
+  element part[W] = {};
   __builtin_memcpy(part, p, sizeof(element) * static_cast<size_t>(count));
   return load(part);
 }
@@ -64,27 +69,39 @@ static inline void store(uint16_t* p, float x) {
                                     : (bits >> 16) | 0x40u);
 }
 
-static inline v4 fold(v16 x) {
+/// Elements A B C D of each group of four of x; 4 to 7 are those of y.
+template <int A, int B, int C, int D> static inline vec pick(vec x, vec y) {
+  constexpr int a = A % 4 + A / 4 * W, b = B % 4 + B / 4 * W;
+  constexpr int c = C % 4 + C / 4 * W, d = D % 4 + D / 4 * W;
+#ifdef __AVX512F__
+  return __builtin_shuffle(x, y, veci{a, b, c, d, a + 4, b + 4, c + 4, d + 4, a + 8, b + 8, c + 8,
+                                      d + 8, a + 12, b + 12, c + 12, d + 12});
+#else
+  return __builtin_shuffle(x, y, veci{a, b, c, d, a + 4, b + 4, c + 4, d + 4});
+#endif
+}
+
+static inline v4 fold(vec x) {
+#ifdef __AVX512F__
   const v8 half = __builtin_shufflevector(x, x, 0, 1, 2, 3, 4, 5, 6, 7) +
                   __builtin_shufflevector(x, x, 8, 9, 10, 11, 12, 13, 14, 15);
+#else
+  const v8 half = x;
+#endif
   return __builtin_shufflevector(half, half, 0, 1, 2, 3) +
          __builtin_shufflevector(half, half, 4, 5, 6, 7);
 }
 /// The sums of the elements of four vectors.
-static inline v4 sum4(v16 a, v16 b, v16 c, v16 d) {
-  constexpr v16i low = {0, 16, 1, 17, 4, 20, 5, 21, 8, 24, 9, 25, 12, 28, 13, 29};
-  constexpr v16i high = {2, 18, 3, 19, 6, 22, 7, 23, 10, 26, 11, 27, 14, 30, 15, 31};
-  constexpr v16i front = {0, 1, 16, 17, 4, 5, 20, 21, 8, 9, 24, 25, 12, 13, 28, 29};
-  constexpr v16i back = {2, 3, 18, 19, 6, 7, 22, 23, 10, 11, 26, 27, 14, 15, 30, 31};
-  const v16 ab = __builtin_shuffle(a, b, low) + __builtin_shuffle(a, b, high);
-  const v16 cd = __builtin_shuffle(c, d, low) + __builtin_shuffle(c, d, high);
-  return fold(__builtin_shuffle(ab, cd, front) + __builtin_shuffle(ab, cd, back));
+static inline v4 sum4(vec a, vec b, vec c, vec d) {
+  const vec ab = pick<0, 4, 1, 5>(a, b) + pick<2, 6, 3, 7>(a, b);
+  const vec cd = pick<0, 4, 1, 5>(c, d) + pick<2, 6, 3, 7>(c, d);
+  return fold(pick<0, 1, 4, 5>(ab, cd) + pick<2, 3, 6, 7>(ab, cd));
 }
 
 struct Call {
   const element *a, *b;
   element* c;
-  float* packed;  ///< [m / MR][K_PADDED / 16][MR][16], zero where A ends
+  float* packed;  ///< [m / MR][K_PADDED / W][MR][W], zero where A ends
   float* partial; ///< [m][N]
   int64_t m, k, kc;
 };
@@ -92,21 +109,21 @@ struct Call {
 static void pack_a(void* context, int64_t block) {
   const Call& s = *static_cast<Call*>(context);
   for (int64_t i = 0; i < MR; ++i) {
-    float* out = s.packed + block * MR * K_PADDED + 16 * i;
+    float* out = s.packed + block * MR * K_PADDED + W * i;
     const element* row = s.a + (block * MR + i) * K;
     const int64_t length = block * MR + i < s.m ? K : 0;
-    for (int64_t k = 0; k < K_PADDED; k += 16)
-      *reinterpret_cast<v16*>(out + k * MR) = k + 16 <= length ? load(row + k)
+    for (int64_t k = 0; k < K_PADDED; k += W)
+      *reinterpret_cast<vec*>(out + k * MR) = k + W <= length ? load(row + k)
                                               : k < length     ? load_some(row + k, length - k)
-                                                               : v16{};
+                                                               : vec{};
   }
 }
 
-static inline void accumulate(v16 (&sum)[MR][NR], const float* a, const v16 (&b)[NR]) {
+static inline void accumulate(vec (&sum)[MR][NR], const float* a, const vec (&b)[NR]) {
 #pragma GCC unroll 32
   for (int i = 0; i < MR; ++i) {
     // Volatile: one load into a register, where g++ would repeat it as an operand of every product.
-    const v16 av = *reinterpret_cast<const volatile v16*>(a + 16 * i);
+    const vec av = *reinterpret_cast<const volatile vec*>(a + W * i);
 #pragma GCC unroll 32
     for (int j = 0; j < NR; ++j)
       sum[i][j] += av * b[j];
@@ -123,37 +140,37 @@ static inline void tile(const Call& s, int64_t i0, int64_t j0, int64_t rows, int
     b[j] = s.b + (j0 + (j < columns ? j : columns - 1)) * K + s.k;
 
 #if KW_P_PFN
-  const int64_t tiles = (s.m + MR - 1) / MR, share = 16 * int64_t(sizeof(element)) / tiles;
+  const int64_t tiles = (s.m + MR - 1) / MR, share = W * int64_t(sizeof(element)) / tiles;
   const char* fetch = reinterpret_cast<const char*>(s.b + (j0 + KW_P_PFN * NR) * K + s.k) +
-                      i0 / MR * share * (s.kc / 16);
+                      i0 / MR * share * (s.kc / W);
 #endif
-  v16 sum[U][MR][NR] = {};
+  vec sum[U][MR][NR] = {};
   const int64_t whole = K - s.k < s.kc ? K - s.k : s.kc; // without the padding
   int64_t k = 0;
-  for (; k + 16 * U <= whole; k += 16 * U)
+  for (; k + W * U <= whole; k += W * U)
 #pragma GCC unroll 8
     for (int u = 0; u < U; ++u) {
-      v16 bv[NR];
+      vec bv[NR];
 #pragma GCC unroll 32
       for (int j = 0; j < NR; ++j) {
-        bv[j] = load(b[j] + k + 16 * u);
+        bv[j] = load(b[j] + k + W * u);
 #if KW_P_PFN
         __builtin_prefetch(fetch + j * K * int64_t(sizeof(element)), 0, 4 - KW_P_PFL);
 #elif KW_P_PF
-        __builtin_prefetch(b[j] + k + 16 * u + KW_P_PF, 0, 4 - KW_P_PFL);
+        __builtin_prefetch(b[j] + k + W * u + KW_P_PF, 0, 4 - KW_P_PFL);
 #endif
       }
 #if KW_P_PFN
       fetch += share;
 #endif
-      accumulate(sum[u], a + (k + 16 * u) * MR, bv);
+      accumulate(sum[u], a + (k + W * u) * MR, bv);
     }
-  if constexpr (K % (16 * U) != 0)
-    for (; k < whole; k += 16) {
-      v16 bv[NR];
+  if constexpr (K % (W * U) != 0)
+    for (; k < whole; k += W) {
+      vec bv[NR];
 #pragma GCC unroll 32
       for (int j = 0; j < NR; ++j)
-        bv[j] = k + 16 <= whole ? load(b[j] + k) : load_some(b[j] + k, whole - k);
+        bv[j] = k + W <= whole ? load(b[j] + k) : load_some(b[j] + k, whole - k);
       accumulate(sum[0], a + k * MR, bv);
     }
 
@@ -177,7 +194,7 @@ static inline void tile(const Call& s, int64_t i0, int64_t j0, int64_t rows, int
   float out[(MR * NR + 3) / 4 * 4];
 #pragma GCC unroll 32
   for (int g = 0; g < MR * NR; g += 4) {
-    v16 part[4];
+    vec part[4];
 #pragma GCC unroll 4
     for (int x = 0; x < 4; ++x) {
       const int at = g + x < MR * NR ? g + x : MR * NR - 1;

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // C[M,N] = A[M,K] * B[N,K]^T for large M: both operands are packed, the inner kernel keeps an
-// MR x NV*16 block of C in registers. A block of packed B (NC x KC) is meant to stay in L2 while
-// blocks of A (MC x KC) pass; micro-tiles run down the rows of C.
+// MR x NV*W block of C in registers, W = 16 or 8 (vectors of 64 or 32 bytes). A block of packed B
+// (NC x KC) is meant to stay in L2 while blocks of A (MC x KC) pass; micro-tiles run down the rows
+// of C.
 //
-// Both operands have k contiguous, so packing transposes 16 x 16 blocks in registers.
+// Both operands have k contiguous, so packing transposes W x W blocks in registers.
 // BF16 = 1: operands are widened to fp32 while packing, sums are kept in fp32 and rounded once.
 //
-//   MR NV     rows and 16-wide vectors of the register tile
+//   MR NV     rows and vectors of the register tile
 //   KC MC NC  block sizes in elements
 //   ORDER     nk: columns outside k, A is packed again for every block of columns;
 //             kn: k outside columns, A is packed once per block of k into a larger buffer
@@ -22,15 +23,20 @@ typedef uint16_t element;
 #else
 typedef float element;
 #endif
-typedef float v16 __attribute__((vector_size(64)));
-typedef float v16u __attribute__((vector_size(64), aligned(4), may_alias));
-typedef int v16i __attribute__((vector_size(64)));
-typedef unsigned v16w __attribute__((vector_size(64)));
-typedef uint16_t v16h __attribute__((vector_size(32)));
-typedef uint16_t v16hu __attribute__((vector_size(32), aligned(2), may_alias));
+#ifdef __AVX512F__
+constexpr int W = 16; // fp32 elements of a vector
+#else
+constexpr int W = 8;
+#endif
+typedef float vec __attribute__((vector_size(4 * W)));
+typedef float vecu __attribute__((vector_size(4 * W), aligned(4), may_alias));
+typedef int veci __attribute__((vector_size(4 * W)));
+typedef unsigned vecw __attribute__((vector_size(4 * W)));
+typedef uint16_t vech __attribute__((vector_size(2 * W)));
+typedef uint16_t vechu __attribute__((vector_size(2 * W), aligned(2), may_alias));
 
 constexpr int64_t N = KW_AXIS_N, K = KW_AXIS_K;
-constexpr int MR = KW_P_MR, NV = KW_P_NV, NR = 16 * NV, KU = KW_P_KU;
+constexpr int MR = KW_P_MR, NV = KW_P_NV, NR = W * NV, KU = KW_P_KU;
 constexpr int64_t KC = KW_P_KC < K ? KW_P_KC : K;
 constexpr int64_t MC = (KW_P_MC + MR - 1) / MR * MR;
 constexpr int64_t N_PADDED = (N + NR - 1) / NR * NR;
@@ -42,47 +48,78 @@ constexpr int64_t HELD = K_OUTSIDE ? N_PADDED : NC;
 constexpr int64_t ROWS0 = (24 * 1024 * 1024 / 4) / (KW_P_BF16 && HELD > KC ? HELD : KC) / MC * MC;
 constexpr int64_t ROWS = ROWS0 > 0 ? ROWS0 : MC;
 
-static inline v16 load(const float* p) { return *reinterpret_cast<const v16u*>(p); }
-static inline v16 load(const uint16_t* p) {
-  const v16h bits = *reinterpret_cast<const v16hu*>(p);
-  return v16(__builtin_convertvector(bits, v16w) << 16);
+static inline vec load(const float* p) { return *reinterpret_cast<const vecu*>(p); }
+static inline vec load(const uint16_t* p) {
+  const vech bits = *reinterpret_cast<const vechu*>(p);
+  return vec(__builtin_convertvector(bits, vecw) << 16);
 }
-static inline unsigned short lanes(int64_t count) {
+/// lanes(n): the first n. load_some and store_some touch no memory in other lanes.
+#ifdef __AVX512F__
+typedef unsigned short mask;
+static inline mask lanes(int64_t count) {
   return count >= 16 ? 0xffff : count <= 0 ? 0 : static_cast<unsigned short>((1u << count) - 1);
 }
+static inline vec load_some(const float* p, mask m) {
+  return __builtin_ia32_loadups512_mask(p, vec{}, m);
+}
+static inline void store_some(float* p, vec x, mask m) { __builtin_ia32_storeups512_mask(p, x, m); }
+#else
+typedef veci mask;
+static inline mask lanes(int64_t count) {
+  const int to = count >= W ? W : static_cast<int>(count);
+  return veci{0, 1, 2, 3, 4, 5, 6, 7} < to;
+}
+static inline vec load_some(const float* p, mask m) {
+  return __builtin_ia32_maskloadps256(reinterpret_cast<const vec*>(p), m);
+}
+static inline void store_some(float* p, vec x, mask m) {
+  __builtin_ia32_maskstoreps256(reinterpret_cast<vec*>(p), m, x);
+}
+#endif
 static inline float widen(float x) { return x; }
 static inline float widen(uint16_t x) {
   return __builtin_bit_cast(float, static_cast<uint32_t>(x) << 16);
 }
 
 /// Round to nearest even; NaN stays NaN.
-static inline v16h narrow(v16 x) {
-  const v16w bits = v16w(x);
-  const v16w rounded = (bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16;
-  const v16w quiet = (bits >> 16) | 0x40u;
-  return __builtin_convertvector(x == x ? rounded : quiet, v16h);
+static inline vech narrow(vec x) {
+  const vecw bits = vecw(x);
+  const vecw rounded = (bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16;
+  const vecw quiet = (bits >> 16) | 0x40u;
+  return __builtin_convertvector(x == x ? rounded : quiet, vech);
+}
+
+/// Elements A B C D of each group of four of x; 4 to 7 are those of y.
+template <int A, int B, int C, int D> static inline vec pick(vec x, vec y) {
+  constexpr int a = A % 4 + A / 4 * W, b = B % 4 + B / 4 * W;
+  constexpr int c = C % 4 + C / 4 * W, d = D % 4 + D / 4 * W;
+#ifdef __AVX512F__
+  return __builtin_shuffle(x, y, veci{a, b, c, d, a + 4, b + 4, c + 4, d + 4, a + 8, b + 8, c + 8,
+                                      d + 8, a + 12, b + 12, c + 12, d + 12});
+#else
+  return __builtin_shuffle(x, y, veci{a, b, c, d, a + 4, b + 4, c + 4, d + 4});
+#endif
 }
 
 /// Transposes in place: afterwards r[i][j] is the former r[j][i].
-static inline void transpose16(v16 (&r)[16]) {
-  v16 t[16];
+static inline void transpose(vec (&r)[W]) {
+  vec t[W];
 #pragma GCC unroll 8
-  for (int i = 0; i < 16; i += 2) {
-    t[i] = __builtin_shuffle(r[i], r[i + 1], v16i{0, 16, 1, 17, 4, 20, 5, 21, 8, 24, 9, 25, 12, 28, 13, 29});
-    t[i + 1] = __builtin_shuffle(r[i], r[i + 1], v16i{2, 18, 3, 19, 6, 22, 7, 23, 10, 26, 11, 27, 14, 30, 15, 31});
+  for (int i = 0; i < W; i += 2) {
+    t[i] = pick<0, 4, 1, 5>(r[i], r[i + 1]);
+    t[i + 1] = pick<2, 6, 3, 7>(r[i], r[i + 1]);
   }
 #pragma GCC unroll 4
-  for (int i = 0; i < 16; i += 4) {
-    constexpr v16i low = {0, 1, 16, 17, 4, 5, 20, 21, 8, 9, 24, 25, 12, 13, 28, 29};
-    constexpr v16i high = {2, 3, 18, 19, 6, 7, 22, 23, 10, 11, 26, 27, 14, 15, 30, 31};
-    r[i] = __builtin_shuffle(t[i], t[i + 2], low);
-    r[i + 1] = __builtin_shuffle(t[i], t[i + 2], high);
-    r[i + 2] = __builtin_shuffle(t[i + 1], t[i + 3], low);
-    r[i + 3] = __builtin_shuffle(t[i + 1], t[i + 3], high);
+  for (int i = 0; i < W; i += 4) {
+    r[i] = pick<0, 1, 4, 5>(t[i], t[i + 2]);
+    r[i + 1] = pick<2, 3, 6, 7>(t[i], t[i + 2]);
+    r[i + 2] = pick<0, 1, 4, 5>(t[i + 1], t[i + 3]);
+    r[i + 3] = pick<2, 3, 6, 7>(t[i + 1], t[i + 3]);
   }
   // r[4a+b] now holds, in 128-bit lane l, rows 4a..4a+3 of column 4l+b.
-  constexpr v16i even = {0, 1, 2, 3, 8, 9, 10, 11, 16, 17, 18, 19, 24, 25, 26, 27};
-  constexpr v16i odd = {4, 5, 6, 7, 12, 13, 14, 15, 20, 21, 22, 23, 28, 29, 30, 31};
+#ifdef __AVX512F__
+  constexpr veci even = {0, 1, 2, 3, 8, 9, 10, 11, 16, 17, 18, 19, 24, 25, 26, 27};
+  constexpr veci odd = {4, 5, 6, 7, 12, 13, 14, 15, 20, 21, 22, 23, 28, 29, 30, 31};
 #pragma GCC unroll 4
   for (int b = 0; b < 4; ++b) {
     t[b] = __builtin_shuffle(r[b], r[4 + b], even);
@@ -97,28 +134,36 @@ static inline void transpose16(v16 (&r)[16]) {
     r[4 + b] = __builtin_shuffle(t[8 + b], t[12 + b], even);  // columns 4 + b
     r[12 + b] = __builtin_shuffle(t[8 + b], t[12 + b], odd);  // columns 12 + b
   }
+#else
+#pragma GCC unroll 4
+  for (int b = 0; b < 4; ++b) {
+    t[b] = __builtin_shuffle(r[b], r[4 + b], veci{0, 1, 2, 3, 8, 9, 10, 11});
+    r[4 + b] = __builtin_shuffle(r[b], r[4 + b], veci{4, 5, 6, 7, 12, 13, 14, 15});
+    r[b] = t[b];
+  }
+#endif
 }
 
 /// out[k][R] = rows [0, rows) of `in` (stride K), columns [0, kc); missing rows are zero.
 template <int R>
 static inline void pack_panel(const element* in, int64_t rows, int64_t kc, float* out) {
   int64_t k = 0;
-  for (; k + 16 <= kc; k += 16)
+  for (; k + W <= kc; k += W)
 #pragma GCC unroll 1
-    for (int g = 0; g < R; g += 16) {
-      v16 r[16];
+    for (int g = 0; g < R; g += W) {
+      vec r[W];
 #pragma GCC unroll 16
-      for (int i = 0; i < 16; ++i) {
-        r[i] = g + i < R && g + i < rows ? load(in + (g + i) * K + k) : v16{};
+      for (int i = 0; i < W; ++i) {
+        r[i] = g + i < R && g + i < rows ? load(in + (g + i) * K + k) : vec{};
 #if KW_P_PFP
         __builtin_prefetch(in + (g + i + KW_P_PFP * R) * K + k);
 #endif
       }
-      transpose16(r);
-      const unsigned short mask = lanes(R - g);
+      transpose(r);
+      const mask part = lanes(R - g);
 #pragma GCC unroll 16
-      for (int i = 0; i < 16; ++i)
-        __builtin_ia32_storeups512_mask(out + (k + i) * R + g, r[i], mask);
+      for (int i = 0; i < W; ++i)
+        store_some(out + (k + i) * R + g, r[i], part);
     }
   for (; k < kc; ++k)
     for (int i = 0; i < R; ++i)
@@ -128,21 +173,21 @@ static inline void pack_panel(const element* in, int64_t rows, int64_t kc, float
 /// One register tile: c[rows,columns] (+)= a[kc][MR] * b[kc][NR].
 static inline void micro(int64_t kc, const float* a, const float* b, float* c, int64_t stride,
                          bool add, int64_t rows, int64_t columns) {
-  v16 sum[MR][NV] = {};
+  vec sum[MR][NV] = {};
 #if KW_P_PFC
   for (int64_t i = 0; i < rows; ++i)
     for (int j = 0; j < NV; ++j)
-      __builtin_prefetch(c + i * stride + 16 * j, 1);
+      __builtin_prefetch(c + i * stride + W * j, 1);
 #endif
 #pragma GCC unroll KU
   for (int64_t k = 0; k < kc; ++k) {
-    v16 bv[NV];
+    vec bv[NV];
 #pragma GCC unroll 4
     for (int j = 0; j < NV; ++j)
-      bv[j] = *reinterpret_cast<const v16*>(b + k * NR + 16 * j);
+      bv[j] = *reinterpret_cast<const vec*>(b + k * NR + W * j);
 #pragma GCC unroll 32
     for (int i = 0; i < MR; ++i) {
-      const v16 av = a[k * MR + i] - v16{}; // a broadcast
+      const vec av = a[k * MR + i] - vec{}; // a broadcast
 #pragma GCC unroll 4
       for (int j = 0; j < NV; ++j)
         sum[i][j] += av * bv[j];
@@ -153,7 +198,7 @@ static inline void micro(int64_t kc, const float* a, const float* b, float* c, i
     for (int i = 0; i < MR; ++i)
 #pragma GCC unroll 4
       for (int j = 0; j < NV; ++j) {
-        v16u* at = reinterpret_cast<v16u*>(c + i * stride + 16 * j);
+        vecu* at = reinterpret_cast<vecu*>(c + i * stride + W * j);
         *at = add ? *at + sum[i][j] : sum[i][j];
       }
     return;
@@ -163,11 +208,11 @@ static inline void micro(int64_t kc, const float* a, const float* b, float* c, i
     if (i < rows)
 #pragma GCC unroll 4
       for (int j = 0; j < NV; ++j) {
-        float* at = c + i * stride + 16 * j;
-        const unsigned short mask = lanes(columns - 16 * j);
+        float* at = c + i * stride + W * j;
+        const mask part = lanes(columns - W * j);
         if (add)
-          sum[i][j] += __builtin_ia32_loadups512_mask(at, v16{}, mask);
-        __builtin_ia32_storeups512_mask(at, sum[i][j], mask);
+          sum[i][j] += load_some(at, part);
+        store_some(at, sum[i][j], part);
       }
 }
 
@@ -207,10 +252,10 @@ static void round_rows(const Step& s, int64_t first, int64_t rows) {
     const float* from = s.partial + (i - s.row0) * HELD + (K_OUTSIDE ? s.column : 0);
     uint16_t* to = s.c + i * N + s.column;
     int64_t j = 0;
-    for (; j + 16 <= s.columns; j += 16)
-      *reinterpret_cast<v16hu*>(to + j) = narrow(load(from + j));
+    for (; j + W <= s.columns; j += W)
+      *reinterpret_cast<vechu*>(to + j) = narrow(load(from + j));
     if (j < s.columns) {
-      const v16h last = narrow(load(from + j));
+      const vech last = narrow(load(from + j));
       __builtin_memcpy(to + j, &last, 2 * static_cast<size_t>(s.columns - j));
     }
   }

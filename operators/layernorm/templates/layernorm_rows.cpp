@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Layer normalisation of rows that stay in cache: y = (x - mean) / sqrt(var + 1e-5) * weight + bias.
+// Vectors of 64 or 32 bytes.
 //
 //   METHOD  twice:   mean first, then squared deviations, then the result: three sweeps
 //           shifted: sums of (x - s) and (x - s)^2 in one sweep, s = mean of four vectors spread over
@@ -14,26 +15,50 @@
 
 namespace KW_NAMESPACE {
 
+#ifdef __AVX512F__
+constexpr int64_t W = 16;
+#else
+constexpr int64_t W = 8;
+#endif
 typedef float v4 __attribute__((vector_size(16)));
 typedef float v8 __attribute__((vector_size(32)));
-typedef float v16 __attribute__((vector_size(64)));
-typedef float v16u __attribute__((vector_size(64), aligned(4), may_alias));
+typedef float vec __attribute__((vector_size(4 * W)));
+typedef float vecu __attribute__((vector_size(4 * W), aligned(4), may_alias));
+typedef int lanes __attribute__((vector_size(4 * W)));
 
-constexpr int64_t H = KW_AXIS_hidden_size, W = 16, WHOLE = H / W * W;
+constexpr int64_t H = KW_AXIS_hidden_size, WHOLE = H / W * W;
 constexpr int U = KW_P_U, REST = H % W;
 constexpr int64_t STEPS = H / (W * U) * (W * U); ///< done U vectors at a time
 constexpr float EPS = 1e-5f;
 
 /// prefetchw: the pinned -march has no flag for it, so the built-in would fetch for reading.
 static inline void own(float* p) { __asm__ volatile("prefetchw %0" : : "m"(*p)); }
-static inline v16 splat(float x) { return x - v16{}; }
-static inline v16 load(const float* p) { return *reinterpret_cast<const v16u*>(p); }
-static inline v16 load_rest(const float* p, v16 rest) {
-  return __builtin_ia32_loadups512_mask(p, rest, static_cast<unsigned short>((1u << REST) - 1));
+static inline vec splat(float x) { return x - vec{}; }
+static inline vec load(const float* p) { return *reinterpret_cast<const vecu*>(p); }
+#ifdef __AVX512F__
+constexpr unsigned short FIRST = (1u << REST) - 1;
+static inline vec load_rest(const float* p, vec rest) {
+  return __builtin_ia32_loadups512_mask(p, rest, FIRST);
 }
-static inline float sum(v16 x) {
-  const v8 a = __builtin_shufflevector(x, x, 0, 1, 2, 3, 4, 5, 6, 7) +
-               __builtin_shufflevector(x, x, 8, 9, 10, 11, 12, 13, 14, 15);
+static inline void store_rest(float* p, vec x) { __builtin_ia32_storeups512_mask(p, x, FIRST); }
+[[gnu::always_inline]] static inline void stream(float* p, vec x) { __builtin_ia32_movntps512(p, x); }
+static inline v8 halved(vec x) {
+  return __builtin_shufflevector(x, x, 0, 1, 2, 3, 4, 5, 6, 7) +
+         __builtin_shufflevector(x, x, 8, 9, 10, 11, 12, 13, 14, 15);
+}
+#else
+constexpr lanes FIRST = lanes{0, 1, 2, 3, 4, 5, 6, 7} < REST;
+static inline vec load_rest(const float* p, vec rest) {
+  return FIRST ? __builtin_ia32_maskloadps256(reinterpret_cast<const vec*>(p), FIRST) : rest;
+}
+static inline void store_rest(float* p, vec x) {
+  __builtin_ia32_maskstoreps256(reinterpret_cast<vec*>(p), FIRST, x);
+}
+[[gnu::always_inline]] static inline void stream(float* p, vec x) { __builtin_ia32_movntps256(p, x); }
+static inline v8 halved(vec x) { return x; }
+#endif
+static inline float sum(vec x) {
+  const v8 a = halved(x);
   v4 b = __builtin_shufflevector(a, a, 0, 1, 2, 3) + __builtin_shufflevector(a, a, 4, 5, 6, 7);
   b += __builtin_shufflevector(b, b, 2, 3, 0, 1);
   return b[0] + b[1];
@@ -57,25 +82,26 @@ static inline void sweep(const Step& step) {
 
 template <int R>
 static inline void rows_at_once(const float* x, const float* weight, const float* bias, float* y) {
-  v16 total[R][U] = {}, square[R][U] = {}, shift[R];
+  vec total[R][U] = {}, square[R][U] = {}, shift[R];
 #if KW_P_METHOD == KW_P_METHOD_twice
   sweep<R>([&](int r, int u, int64_t i) __attribute__((always_inline)) {
     total[r][u] += load(x + r * H + i);
 #if KW_P_PF
-    __builtin_prefetch(x + r * H + i + W * KW_P_PF);
+    if (W * u % 16 == 0) // once per line
+      __builtin_prefetch(x + r * H + i + W * KW_P_PF);
 #endif
   });
 #pragma GCC unroll 4
   for (int r = 0; r < R; ++r) {
     if constexpr (REST != 0)
-      total[r][0] += load_rest(x + r * H + WHOLE, v16{});
+      total[r][0] += load_rest(x + r * H + WHOLE, vec{});
 #pragma GCC unroll 8
     for (int u = 1; u < U; ++u)
       total[r][0] += total[r][u];
     shift[r] = splat(sum(total[r][0]) * (1.0f / H));
 #pragma GCC unroll 8
     for (int u = 0; u < U; ++u)
-      total[r][u] = v16{};
+      total[r][u] = vec{};
   }
 #else
   constexpr int64_t part = H / W / 4 * W;
@@ -87,26 +113,28 @@ static inline void rows_at_once(const float* x, const float* weight, const float
     else
       shift[r] = splat(sum(load(row) * 0.25f + load(row + part) * 0.25f +
                            load(row + 2 * part) * 0.25f + load(row + 3 * part) * 0.25f) *
-                       (1.0f / 16));
+                       (1.0f / W));
   }
 #endif
   // What is left of the mean after the shift is summed as well: it corrects both.
   sweep<R>([&](int r, int u, int64_t i) __attribute__((always_inline)) {
-    const v16 d = load(x + r * H + i) - shift[r];
+    const vec d = load(x + r * H + i) - shift[r];
     total[r][u] += d;
     square[r][u] += d * d;
 #if KW_P_PF && KW_P_METHOD == KW_P_METHOD_shifted
-    __builtin_prefetch(x + r * H + i + W * KW_P_PF);
+    if (W * u % 16 == 0)
+      __builtin_prefetch(x + r * H + i + W * KW_P_PF);
 #endif
 #if KW_P_PFO
-    own(y + r * H + i + W * KW_P_PFO);
+    if (W * u % 16 == 0)
+      own(y + r * H + i + W * KW_P_PFO);
 #endif
   });
-  v16 scale[R], mean[R];
+  vec scale[R], mean[R];
 #pragma GCC unroll 4
   for (int r = 0; r < R; ++r) {
     if constexpr (REST != 0) {
-      const v16 d = load_rest(x + r * H + WHOLE, shift[r]) - shift[r];
+      const vec d = load_rest(x + r * H + WHOLE, shift[r]) - shift[r];
       total[r][0] += d;
       square[r][0] += d * d;
     }
@@ -120,30 +148,29 @@ static inline void rows_at_once(const float* x, const float* weight, const float
     scale[r] = splat(1.0f / __builtin_sqrtf((variance > 0 ? variance : 0) + EPS));
     mean[r] = splat(left);
   }
-  sweep<R>([&](int r, int, int64_t i) __attribute__((always_inline)) {
+  sweep<R>([&](int r, [[maybe_unused]] int u, int64_t i) __attribute__((always_inline)) {
     // (x - shift) is nearly exact where x + (-shift - left) would round at the size of the offset
-    const v16 d = load(x + r * H + i) - shift[r] - mean[r];
+    const vec d = load(x + r * H + i) - shift[r] - mean[r];
 #if KW_P_PFR
-    __builtin_prefetch(x + (r + R) * H + i, 0, 4 - KW_P_PFR);
+    if (W * u % 16 == 0)
+      __builtin_prefetch(x + (r + R) * H + i, 0, 4 - KW_P_PFR);
 #endif
-    const v16 out = d * (load(weight + i) * scale[r]) + load(bias + i);
+    const vec out = d * (load(weight + i) * scale[r]) + load(bias + i);
     float* to = y + r * H + i;
 #if KW_P_NT
     if (H % W == 0 && (reinterpret_cast<uintptr_t>(y) & 63) == 0)
-      __builtin_ia32_movntps512(to, out);
+      stream(to, out);
     else
 #endif
-      *reinterpret_cast<v16u*>(to) = out;
+      *reinterpret_cast<vecu*>(to) = out;
   });
   if constexpr (REST != 0)
 #pragma GCC unroll 4
     for (int r = 0; r < R; ++r)
-      __builtin_ia32_storeups512_mask(
-          y + r * H + WHOLE,
-          (load_rest(x + r * H + WHOLE, v16{}) - shift[r] - mean[r]) *
-                  (load_rest(weight + WHOLE, v16{}) * scale[r]) +
-              load_rest(bias + WHOLE, v16{}),
-          static_cast<unsigned short>((1u << REST) - 1));
+      store_rest(y + r * H + WHOLE,
+                 (load_rest(x + r * H + WHOLE, vec{}) - shift[r] - mean[r]) *
+                         (load_rest(weight + WHOLE, vec{}) * scale[r]) +
+                     load_rest(bias + WHOLE, vec{}));
 }
 
 struct Call {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rotary embedding, NeoX pairing: element j of the first half of a head with element j of the second.
-// A vector of 32 bf16 is split into its even and odd elements by shift and mask; the cosines and
-// sines of a token are split the same way once, and all its heads use them from registers.
+// A vector of 32 or 16 bf16 is split into its even and odd elements by shift and mask; the cosines and
+// sines of a token are split the same way once, and all its heads use them from registers (or, with
+// 16 registers, the first-level cache). Vectors of 64 or 32 bytes.
 //
 //   U    heads per step
 //   PF   heads ahead that the input is fetched, 0 = none
@@ -11,51 +12,63 @@
 
 namespace KW_NAMESPACE {
 
-typedef float v16 __attribute__((vector_size(64)));
-typedef float v16u __attribute__((vector_size(64), aligned(4), may_alias));
-typedef int v16i __attribute__((vector_size(64)));
-typedef unsigned v16w __attribute__((vector_size(64)));
-typedef unsigned v16wu __attribute__((vector_size(64), aligned(2), may_alias));
+#ifdef __AVX512F__
+constexpr int W = 16;
+#else
+constexpr int W = 8;
+#endif
+typedef float vec __attribute__((vector_size(4 * W)));
+typedef float vecu __attribute__((vector_size(4 * W), aligned(4), may_alias));
+typedef int lanes __attribute__((vector_size(4 * W)));
+typedef unsigned words __attribute__((vector_size(4 * W)));
+typedef unsigned wordsu __attribute__((vector_size(4 * W), aligned(2), may_alias));
 
 constexpr int64_t HQ = KW_AXIS_num_qo_heads, HK = KW_AXIS_num_kv_heads, D = KW_AXIS_head_dim;
-constexpr int V = D / 64; ///< vectors of 32 in half a head
+constexpr int V = D / (4 * W); ///< vectors of bf16 in half a head
 constexpr int U = KW_P_U;
-static_assert(D % 64 == 0, "half a head is whole vectors of 32");
+static_assert(D % (4 * W) == 0, "half a head is whole vectors");
 
 /// prefetchw: the pinned -march has no flag for it, so the built-in would fetch for reading.
 static inline void own(uint16_t* p) { __asm__ volatile("prefetchw %0" : : "m"(*p)); }
-static inline v16w load(const uint16_t* p) { return *reinterpret_cast<const v16wu*>(p); }
-static inline v16 even(v16w x) { return v16(x << 16); }
-static inline v16 odd(v16w x) { return v16(x & 0xffff0000u); }
+static inline words load(const uint16_t* p) { return *reinterpret_cast<const wordsu*>(p); }
+static inline vec even(words x) { return vec(x << 16); }
+static inline vec odd(words x) { return vec(x & 0xffff0000u); }
 /// Rounds to nearest even; a NaN made by arithmetic or widened from bf16 stays one.
-static inline v16w rounded(v16 x) { return v16w(x) + 0x7fffu + ((v16w(x) >> 16) & 1u); }
-static inline void store(uint16_t* to, v16 e, v16 o) {
-  const v16w y = (rounded(e) >> 16) | (rounded(o) & 0xffff0000u);
-#if KW_P_NT
-  __builtin_ia32_movntps512(reinterpret_cast<float*>(to), v16(y));
+static inline words rounded(vec x) { return words(x) + 0x7fffu + ((words(x) >> 16) & 1u); }
+#ifdef __AVX512F__
+constexpr lanes LANES = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+static inline void stream(float* p, vec x) { __builtin_ia32_movntps512(p, x); }
 #else
-  *reinterpret_cast<v16wu*>(to) = y;
+constexpr lanes LANES = {0, 1, 2, 3, 4, 5, 6, 7};
+static inline void stream(float* p, vec x) { __builtin_ia32_movntps256(p, x); }
+#endif
+static inline void store(uint16_t* to, vec e, vec o) {
+  const words y = (rounded(e) >> 16) | (rounded(o) & 0xffff0000u);
+#if KW_P_NT
+  stream(reinterpret_cast<float*>(to), vec(y));
+#else
+  *reinterpret_cast<wordsu*>(to) = y;
 #endif
 }
 
 struct Angles {
-  v16 cos_even[V], cos_odd[V], sin_even[V], sin_odd[V];
+  vec cos_even[V], cos_odd[V], sin_even[V], sin_odd[V];
 };
 
-static inline void split(const float* p, v16& e, v16& o) {
-  const v16 a = *reinterpret_cast<const v16u*>(p), b = *reinterpret_cast<const v16u*>(p + 16);
-  e = __builtin_shuffle(a, b, v16i{0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30});
-  o = __builtin_shuffle(a, b, v16i{1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31});
+static inline void split(const float* p, vec& e, vec& o) {
+  const vec a = *reinterpret_cast<const vecu*>(p), b = *reinterpret_cast<const vecu*>(p + W);
+  e = __builtin_shuffle(a, b, 2 * LANES);
+  o = __builtin_shuffle(a, b, 2 * LANES + 1);
 }
 
 static inline void rotate(const uint16_t* x, uint16_t* y, const Angles& a) {
 #pragma GCC unroll 4
   for (int i = 0; i < V; ++i) {
-    const v16w first = load(x + 32 * i), second = load(x + D / 2 + 32 * i);
-    const v16 fe = even(first), fo = odd(first), se = even(second), so = odd(second);
-    store(y + 32 * i, fe * a.cos_even[i] - se * a.sin_even[i],
+    const words first = load(x + 2 * W * i), second = load(x + D / 2 + 2 * W * i);
+    const vec fe = even(first), fo = odd(first), se = even(second), so = odd(second);
+    store(y + 2 * W * i, fe * a.cos_even[i] - se * a.sin_even[i],
           fo * a.cos_odd[i] - so * a.sin_odd[i]);
-    store(y + D / 2 + 32 * i, se * a.cos_even[i] + fe * a.sin_even[i],
+    store(y + D / 2 + 2 * W * i, se * a.cos_even[i] + fe * a.sin_even[i],
           so * a.cos_odd[i] + fo * a.sin_odd[i]);
   }
 #if KW_P_PF
@@ -96,8 +109,8 @@ static void some_tokens(void* context, int64_t task) {
     Angles a;
 #pragma GCC unroll 4
     for (int i = 0; i < V; ++i) {
-      split(row + 32 * i, a.cos_even[i], a.cos_odd[i]);
-      split(row + D / 2 + 32 * i, a.sin_even[i], a.sin_odd[i]);
+      split(row + 2 * W * i, a.cos_even[i], a.cos_odd[i]);
+      split(row + D / 2 + 2 * W * i, a.sin_even[i], a.sin_odd[i]);
     }
     if (t + 1 < end)
       for (int64_t i = 0; i < D; i += 16)

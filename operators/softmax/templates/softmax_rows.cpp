@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Row softmax in three sweeps over a row that stays in cache: maximum, exponentials and their sum,
-// scaling. 512-bit vectors, tails by mask.
+// scaling. Vectors of 64 or 32 bytes, tails by mask.
 //
 //   EXP    floor:  2^t split into floor and fraction of t = (x - max) log2 e. Error up to 1 + |t| / 8 ulp
 //          nearest: e^r with r = (x - max) - n ln 2 in two parts; clamps first. Error about 1 ulp
@@ -16,87 +16,133 @@
 
 namespace KW_NAMESPACE {
 
+#ifdef __AVX512F__
+constexpr int W = 16;
+#else
+constexpr int W = 8;
+#endif
 typedef float v4 __attribute__((vector_size(16)));
 typedef float v8 __attribute__((vector_size(32)));
-typedef float v16 __attribute__((vector_size(64)));
-typedef float v16u __attribute__((vector_size(64), aligned(4), may_alias));
+typedef float vec __attribute__((vector_size(4 * W)));
+typedef float vecu __attribute__((vector_size(4 * W), aligned(4), may_alias));
+typedef int lanes __attribute__((vector_size(4 * W)));
 
-constexpr int U = KW_P_U, W = 16;
+constexpr int U = KW_P_U;
 constexpr float LOWEST = -__builtin_huge_valf();
 
 /// prefetchw: the pinned -march has no flag for it, so the built-in would fetch for reading.
 static inline void own(float* p) { __asm__ volatile("prefetchw %0" : : "m"(*p)); }
 
-static inline v16 splat(float x) { return x - v16{}; }
-static inline v16 load(const float* p) { return *reinterpret_cast<const v16u*>(p); }
-static inline unsigned short lanes(int64_t count) {
+static inline vec splat(float x) { return x - vec{}; }
+static inline vec load(const float* p) { return *reinterpret_cast<const vecu*>(p); }
+#ifdef __AVX512F__
+constexpr lanes LANES = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+constexpr float LEAST = -105.0f; ///< e^LEAST is below the least subnormal
+
+static inline unsigned short first(int64_t count) {
   return static_cast<unsigned short>((1u << count) - 1);
 }
-static inline v16 load_some(const float* p, int64_t count, float rest) {
-  return __builtin_ia32_loadups512_mask(p, splat(rest), lanes(count));
+static inline vec load_some(const float* p, int64_t count, float rest) {
+  return __builtin_ia32_loadups512_mask(p, splat(rest), first(count));
 }
-static inline v16 larger(v16 a, v16 b) {
+static inline void store_some(float* p, int64_t count, vec x) {
+  __builtin_ia32_storeups512_mask(p, x, first(count));
+}
+static inline void stream(float* p, vec x) { __builtin_ia32_movntps512(p, x); }
+static inline vec larger(vec a, vec b) {
   return __builtin_ia32_maxps512_mask(a, b, a, 0xffff, 4);
 }
+static inline vec nearest(vec x) { return __builtin_ia32_rndscaleps_mask(x, 8, x, 0xffff, 4); }
+static inline vec fraction(vec t) { // t - floor(t)
+  return __builtin_ia32_reduceps512_mask_round(t, 9, t, 0xffff, 4);
+}
+static inline vec whole_part(vec t) { return t; } // scaled() rounds down
+static inline vec scaled(vec p, vec n) { // p * 2^floor(n)
+  return __builtin_ia32_scalefps512_mask(p, n, p, 0xffff, 4);
+}
+static inline v8 halved(vec x) {
+  return __builtin_shufflevector(x, x, 0, 1, 2, 3, 4, 5, 6, 7) +
+         __builtin_shufflevector(x, x, 8, 9, 10, 11, 12, 13, 14, 15);
+}
+#else
+constexpr lanes LANES = {0, 1, 2, 3, 4, 5, 6, 7};
+constexpr float LEAST = -87.9f; ///< e^LEAST is below 2^-126, and its exponent becomes -127
 
-static inline v16 exp_of(v16 x, v16 max) {
-  const v16 d = x - max;
+static inline lanes first(int64_t count) { return LANES < static_cast<int>(count); }
+static inline vec load_some(const float* p, int64_t count, float rest) {
+  const lanes some = first(count);
+  return some ? __builtin_ia32_maskloadps256(reinterpret_cast<const vec*>(p), some) : splat(rest);
+}
+static inline void store_some(float* p, int64_t count, vec x) {
+  __builtin_ia32_maskstoreps256(reinterpret_cast<vec*>(p), first(count), x);
+}
+static inline void stream(float* p, vec x) { __builtin_ia32_movntps256(p, x); }
+static inline vec larger(vec a, vec b) { return __builtin_ia32_maxps256(a, b); }
+static inline vec nearest(vec x) { return __builtin_ia32_roundps256(x, 8); }
+static inline vec whole_part(vec t) { return __builtin_ia32_roundps256(t, 9); }
+static inline vec fraction(vec t) { return t - whole_part(t); }
+/// p * 2^n for whole n from -126 to 127, 0 for n = -127. 1.5 * 2^23 + 127 + n has n + 127 in its low bits.
+static inline vec scaled(vec p, vec n) { return p * vec(lanes(n + 12583039.0f) << 23); }
+static inline v8 halved(vec x) { return x; }
+#endif
+
+static inline vec exp_of(vec x, vec max) {
+  const vec d = x - max;
 #if KW_P_EXP == KW_P_EXP_floor
-  const v16 t = d * 1.44269504f + 0.5f;
-  const v16 f = __builtin_ia32_reduceps512_mask_round(t, 9, t, 0xffff, 4); // t - floor(t)
+  const vec t = (W == 16 ? d : larger(splat(LEAST), d)) * 1.44269504f + 0.5f;
+  const vec f = fraction(t);
 #if KW_P_DEGREE == 5
-  v16 p = f * 0.00132764725f + 0.00635642326f;
+  vec p = f * 0.00132764725f + 0.00635642326f;
   p = p * f + 0.039475169f;
   p = p * f + 0.169814244f;
   p = p * f + 0.490133226f;
   p = p * f + 0.707106709f; // 2^(f - 1/2)
 #else
-  v16 p = f * 0.000153458124f + 0.000879618747f;
+  vec p = f * 0.000153458124f + 0.000879618747f;
   p = p * f + 0.00684397388f;
   p = p * f + 0.0392326489f;
   p = p * f + 0.169868141f;
   p = p * f + 0.490128934f;
   p = p * f + 0.707106769f;
 #endif
-  return __builtin_ia32_scalefps512_mask(p, t, p, 0xffff, 4); // p * 2^floor(t)
+  return scaled(p, whole_part(t));
 #else
-  const v16 c = larger(splat(-105.0f), d); // below the least subnormal; NaN passes
-  const v16 n = __builtin_ia32_rndscaleps_mask(c * 1.44269504f, 8, c, 0xffff, 4);
-  v16 r = c - n * 0.693145752f; // exact: 16 bits
+  const vec c = larger(splat(LEAST), d); // NaN passes
+  const vec n = nearest(c * 1.44269504f);
+  vec r = c - n * 0.693145752f; // exact: 16 bits
   r = r - n * 1.42860677e-6f;
 #if KW_P_DEGREE == 5
-  v16 p = r * 0.00829758402f + 0.0419158749f;
+  vec p = r * 0.00829758402f + 0.0419158749f;
   p = p * r + 0.166675776f;
   p = p * r + 0.499988914f;
   p = p * r + 0.999999702f;
   p = p * r + 1.00000012f;
 #else
-  v16 p = r * 0.00138367421f + 0.00837489869f;
+  vec p = r * 0.00138367421f + 0.00837489869f;
   p = p * r + 0.0416682325f;
   p = p * r + 0.166664198f;
   p = p * r + 0.499999911f;
   p = p * r + 1.0f;
   p = p * r + 1.0f;
 #endif
-  return __builtin_ia32_scalefps512_mask(p, n, p, 0xffff, 4);
+  return scaled(p, n);
 #endif
 }
 
-static inline v8 upper(v16 x) {
-  return __builtin_shufflevector(x, x, 8, 9, 10, 11, 12, 13, 14, 15);
-}
-static inline v8 lower(v16 x) { return __builtin_shufflevector(x, x, 0, 1, 2, 3, 4, 5, 6, 7); }
-static inline float sum(v16 x) {
-  const v8 a = lower(x) + upper(x);
+static inline float sum(vec x) {
+  const v8 a = halved(x);
   v4 b = __builtin_shufflevector(a, a, 0, 1, 2, 3) + __builtin_shufflevector(a, a, 4, 5, 6, 7);
   b += __builtin_shufflevector(b, b, 2, 3, 0, 1);
   return b[0] + b[1];
 }
-static inline v16 largest(v16 x) {
-  x = larger(x, __builtin_shufflevector(x, x, 8, 9, 10, 11, 12, 13, 14, 15, 0, 1, 2, 3, 4, 5, 6, 7));
-  x = larger(x, __builtin_shufflevector(x, x, 4, 5, 6, 7, 0, 1, 2, 3, 12, 13, 14, 15, 8, 9, 10, 11));
-  x = larger(x, __builtin_shufflevector(x, x, 2, 3, 0, 1, 6, 7, 4, 5, 10, 11, 8, 9, 14, 15, 12, 13));
-  return larger(x, __builtin_shufflevector(x, x, 1, 0, 3, 2, 5, 4, 7, 6, 9, 8, 11, 10, 13, 12, 15, 14));
+/// Groups of BY lanes change places with their neighbours.
+template <int BY> static inline vec swapped(vec x) { return __builtin_shuffle(x, LANES ^ BY); }
+static inline vec largest(vec x) {
+  if constexpr (W == 16)
+    x = larger(x, swapped<8>(x));
+  x = larger(x, swapped<4>(x));
+  x = larger(x, swapped<2>(x));
+  return larger(x, swapped<1>(x));
 }
 
 /// R rows x[r], results y[r]; e[r] is where exponentials wait for their sum.
@@ -104,7 +150,7 @@ template <int R>
 static inline void rows_at_once(const float* x, float* y, float* e, int64_t x_stride,
                                 int64_t e_stride, int64_t n) {
   const int64_t whole = n / W * W, rest = n - whole;
-  v16 max[R][U];
+  vec max[R][U];
 #pragma GCC unroll 4
   for (int r = 0; r < R; ++r)
 #pragma GCC unroll 8
@@ -118,10 +164,12 @@ static inline void rows_at_once(const float* x, float* y, float* e, int64_t x_st
       for (int u = 0; u < U; ++u) {
         max[r][u] = larger(max[r][u], load(x + r * x_stride + i + W * u));
 #if KW_P_PF
-        __builtin_prefetch(x + r * x_stride + i + W * (u + KW_P_PF));
+        if (W * u % 16 == 0) // once per line
+          __builtin_prefetch(x + r * x_stride + i + W * (u + KW_P_PF));
 #endif
 #if KW_P_PFO == 1
-        own(y + r * x_stride + i + W * u);
+        if (W * u % 16 == 0)
+          own(y + r * x_stride + i + W * u);
 #endif
       }
   for (; i < whole; i += W)
@@ -138,27 +186,28 @@ static inline void rows_at_once(const float* x, float* y, float* e, int64_t x_st
     max[r][0] = largest(max[r][0]);
   }
 
-  v16 total[R][U] = {};
+  vec total[R][U] = {};
   for (i = 0; i + W * U <= n; i += W * U)
 #pragma GCC unroll 4
     for (int r = 0; r < R; ++r)
 #pragma GCC unroll 8
       for (int u = 0; u < U; ++u) {
-        const v16 v = exp_of(load(x + r * x_stride + i + W * u), max[r][0]);
+        const vec v = exp_of(load(x + r * x_stride + i + W * u), max[r][0]);
 #if KW_P_PFO > 1
-        own(y + r * x_stride + i + W * (u + KW_P_PFO));
+        if (W * u % 16 == 0)
+          own(y + r * x_stride + i + W * (u + KW_P_PFO));
 #endif
-        *reinterpret_cast<v16u*>(e + r * e_stride + i + W * u) = v;
+        *reinterpret_cast<vecu*>(e + r * e_stride + i + W * u) = v;
         total[r][u] += v;
       }
   for (; i < whole; i += W)
 #pragma GCC unroll 4
     for (int r = 0; r < R; ++r) {
-      const v16 v = exp_of(load(x + r * x_stride + i), max[r][0]);
-      *reinterpret_cast<v16u*>(e + r * e_stride + i) = v;
+      const vec v = exp_of(load(x + r * x_stride + i), max[r][0]);
+      *reinterpret_cast<vecu*>(e + r * e_stride + i) = v;
       total[r][0] += v;
     }
-  v16 scale[R], last[R] = {};
+  vec scale[R], last[R] = {};
 #pragma GCC unroll 4
   for (int r = 0; r < R; ++r) {
 #pragma GCC unroll 8
@@ -177,14 +226,14 @@ static inline void rows_at_once(const float* x, float* y, float* e, int64_t x_st
 #if KW_P_NT
     if ((reinterpret_cast<uintptr_t>(out) & 63) == 0) {
       for (i = 0; i < whole; i += W)
-        __builtin_ia32_movntps512(out + i, load(e + r * e_stride + i) * scale[r]);
+        stream(out + i, load(e + r * e_stride + i) * scale[r]);
     } else
 #endif
 #pragma GCC unroll 4
       for (i = 0; i < whole; i += W)
-        *reinterpret_cast<v16u*>(out + i) = load(e + r * e_stride + i) * scale[r];
+        *reinterpret_cast<vecu*>(out + i) = load(e + r * e_stride + i) * scale[r];
     if (rest)
-      __builtin_ia32_storeups512_mask(out + whole, last[r] * scale[r], lanes(rest));
+      store_some(out + whole, rest, last[r] * scale[r]);
   }
 }
 

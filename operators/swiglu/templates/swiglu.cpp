@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// output = gate * sigmoid(gate) * up, element by element.
+// output = gate * sigmoid(gate) * up, element by element. Vectors of 64 or 32 bytes.
 //
-//   BF16    1: bf16 in and out; a vector of 32 is split into even and odd elements by shift and mask
-//   EXP     floor:  2^t split into floor and fraction of t. Error up to 1 + |t| / 8 ulp
+//   BF16    1: bf16 in and out; a vector is split into even and odd elements by shift and mask
+//   EXP     floor:  2^t split into floor and fraction of t. Error up to 1 + |t| / 2 ulp
 //           nearest: e^r with r = x - n ln 2 in two parts. Error about 1 ulp
-//   DIVIDE  divide: the instruction, newton: 14-bit reciprocal and one step (about 1 ulp)
-//   U       vectors per step
-//   PF      vectors ahead that the inputs are fetched, 0 = none
-//   PFO     vectors ahead that the output is taken for writing, 0 = none
+//   DIVIDE  divide: the instruction, newton: reciprocal of 14 bits (12 with AVX2) and one step
+//           (about 1 ulp, 2 with AVX2, where a sigmoid below 2^-126 becomes 0)
+//   U       lines of 64 bytes per step
+//   PF      lines ahead that the inputs are fetched, 0 = none
+//   PFO     lines ahead that the output is taken for writing, 0 = none
 //   NT      1: non-temporal stores
 #include "kernwright.h"
 
@@ -18,71 +19,111 @@ typedef uint16_t element;
 #else
 typedef float element;
 #endif
-typedef float v16 __attribute__((vector_size(64)));
-typedef float v16u __attribute__((vector_size(64), aligned(2), may_alias));
-typedef unsigned v16w __attribute__((vector_size(64)));
-typedef unsigned v16wu __attribute__((vector_size(64), aligned(2), may_alias));
+#ifdef __AVX512F__
+constexpr int BYTES = 64;
+#else
+constexpr int BYTES = 32;
+#endif
+typedef float vec __attribute__((vector_size(BYTES)));
+typedef float vecu __attribute__((vector_size(BYTES), aligned(2), may_alias));
+typedef unsigned words __attribute__((vector_size(BYTES)));
+typedef unsigned wordsu __attribute__((vector_size(BYTES), aligned(2), may_alias));
+typedef int ints __attribute__((vector_size(BYTES)));
 
-constexpr int64_t D = KW_AXIS_intermediate_size, W = KW_P_BF16 ? 32 : 16;
+/// Elements in a line and in a vector.
+constexpr int64_t D = KW_AXIS_intermediate_size, L = 64 / sizeof(element), W = BYTES / sizeof(element);
 constexpr int U = KW_P_U;
 
 /// prefetchw: the pinned -march has no flag for it, so the built-in would fetch for reading.
 static inline void own(element* p) { __asm__ volatile("prefetchw %0" : : "m"(*p)); }
-static inline v16 splat(float x) { return x - v16{}; }
+static inline vec splat(float x) { return x - vec{}; }
+
+#ifdef __AVX512F__
+constexpr float LOW = -105.0f, HIGH = 105.0f; // e^LOW + 1 = 1, e^HIGH is infinite
+static inline vec min(vec a, vec b) { return __builtin_ia32_minps512_mask(a, b, a, 0xffff, 4); }
+static inline vec max(vec a, vec b) { return __builtin_ia32_maxps512_mask(a, b, a, 0xffff, 4); }
+static inline vec nearest(vec x) { return __builtin_ia32_rndscaleps_mask(x, 8, x, 0xffff, 4); }
+static inline vec exponent(vec t) { return t; } // scalef takes any
+/// t - floor(t)
+static inline vec fraction(vec t) { return __builtin_ia32_reduceps512_mask_round(t, 9, t, 0xffff, 4); }
+/// 1 + p 2^floor(t)
+static inline vec one_plus_scaled(vec p, vec t) {
+  return __builtin_ia32_scalefps512_mask(p, t, p, 0xffff, 4) + 1.0f;
+}
+static inline vec reciprocal(vec x) { return __builtin_ia32_rcp14ps512_mask(x, vec{}, 0xffff); }
+static inline void stream(element* p, words x) {
+  __builtin_ia32_movntps512(reinterpret_cast<float*>(p), vec(x));
+}
+#else
+constexpr float LOW = -80.0f, HIGH = 92.0f;
+static inline vec min(vec a, vec b) { return __builtin_ia32_minps256(a, b); }
+static inline vec max(vec a, vec b) { return __builtin_ia32_maxps256(a, b); }
+static inline vec nearest(vec x) { return __builtin_ia32_roundps256(x, 8); }
+static inline vec exponent(vec t) { return min(splat(132.0f), max(splat(-115.0f), t)); }
+static inline vec fraction(vec t) { return t - __builtin_ia32_roundps256(t, 9); }
+/// 2^(n - 8) in the exponent bits, then 2^8, which may overflow to infinity: -117 < n < 136 for p in
+/// [1/2, 2). A NaN becomes a number: the caller's product with x has it.
+static inline vec one_plus_scaled(vec p, vec t) {
+  const ints n = __builtin_convertvector(__builtin_ia32_roundps256(t, 9), ints);
+  return vec(ints(p) + ((n - 8) << 23)) * 256.0f + 1.0f;
+}
+static inline vec reciprocal(vec x) { return __builtin_ia32_rcpps256(x); }
+static inline void stream(element* p, words x) {
+  __builtin_ia32_movntps256(reinterpret_cast<float*>(p), vec(x));
+}
+#endif
 
 /// 1 + e^-x, infinite from about x < -88.7
-static inline v16 one_plus_exp(v16 x) {
+static inline vec one_plus_exp(vec x) {
 #if KW_P_EXP == KW_P_EXP_floor
-  const v16 t = x * -1.44269504f + 0.5f;
-  const v16 f = __builtin_ia32_reduceps512_mask_round(t, 9, t, 0xffff, 4); // t - floor(t)
-  v16 p = f * 0.00132764725f + 0.00635642326f;
+  const vec t = exponent(x * -1.44269504f + 0.5f);
+  const vec f = fraction(t);
+  vec p = f * 0.00132764725f + 0.00635642326f;
   p = p * f + 0.039475169f;
   p = p * f + 0.169814244f;
   p = p * f + 0.490133226f;
   p = p * f + 0.707106709f; // 2^(f - 1/2)
-  return __builtin_ia32_scalefps512_mask(p, t, p, 0xffff, 4) + 1.0f;
+  return one_plus_scaled(p, t);
 #else
-  const v16 low = splat(-105.0f), high = splat(105.0f); // NaN passes
-  v16 c = __builtin_ia32_maxps512_mask(low, -x, low, 0xffff, 4);
-  c = __builtin_ia32_minps512_mask(high, c, high, 0xffff, 4);
-  const v16 n = __builtin_ia32_rndscaleps_mask(c * 1.44269504f, 8, c, 0xffff, 4);
-  v16 r = c - n * 0.693145752f; // exact: 16 bits
+  const vec c = min(splat(HIGH), max(splat(LOW), -x)); // NaN passes
+  const vec n = nearest(c * 1.44269504f);
+  vec r = c - n * 0.693145752f; // exact: 16 bits
   r = r - n * 1.42860677e-6f;
-  v16 p = r * 0.00138367421f + 0.00837489869f;
+  vec p = r * 0.00138367421f + 0.00837489869f;
   p = p * r + 0.0416682325f;
   p = p * r + 0.166664198f;
   p = p * r + 0.499999911f;
   p = p * r + 1.0f;
   p = p * r + 1.0f;
-  return __builtin_ia32_scalefps512_mask(p, n, p, 0xffff, 4) + 1.0f;
+  return one_plus_scaled(p, n);
 #endif
 }
 
-static inline v16 swiglu(v16 gate, v16 up) {
-  const v16 d = one_plus_exp(gate);
+static inline vec swiglu(vec gate, vec up) {
+  const vec d = one_plus_exp(gate);
 #if KW_P_DIVIDE == KW_P_DIVIDE_divide
   return gate / d * up;
 #else
   // An infinite d would make the step 0 * inf; there the sigmoid is 0.
-  const v16 y = __builtin_ia32_rcp14ps512_mask(d, v16{}, 0xffff);
-  const v16 e = 1.0f - d * y;
-  const v16 s = d <= 0x1p126f ? y + y * e : y;
+  const vec y = reciprocal(d);
+  const vec e = 1.0f - d * y;
+  const vec s = d <= 0x1p126f ? y + y * e : y;
   return gate * s * up;
 #endif
 }
 
 #if KW_P_BF16
 /// Rounds to nearest even; a NaN made by arithmetic or widened from bf16 stays one.
-static inline v16w rounded(v16 x) { return v16w(x) + 0x7fffu + ((v16w(x) >> 16) & 1u); }
-static inline v16w step(const element* gate, const element* up) {
-  const v16w g = *reinterpret_cast<const v16wu*>(gate), u = *reinterpret_cast<const v16wu*>(up);
-  const v16 even = swiglu(v16(g << 16), v16(u << 16));
-  const v16 odd = swiglu(v16(g & 0xffff0000u), v16(u & 0xffff0000u));
+static inline words rounded(vec x) { return words(x) + 0x7fffu + ((words(x) >> 16) & 1u); }
+static inline words step(const element* gate, const element* up) {
+  const words g = *reinterpret_cast<const wordsu*>(gate), u = *reinterpret_cast<const wordsu*>(up);
+  const vec even = swiglu(vec(g << 16), vec(u << 16));
+  const vec odd = swiglu(vec(g & 0xffff0000u), vec(u & 0xffff0000u));
   return (rounded(even) >> 16) | (rounded(odd) & 0xffff0000u);
 }
 #else
-static inline v16w step(const element* gate, const element* up) {
-  return v16w(swiglu(*reinterpret_cast<const v16u*>(gate), *reinterpret_cast<const v16u*>(up)));
+static inline words step(const element* gate, const element* up) {
+  return words(swiglu(*reinterpret_cast<const vecu*>(gate), *reinterpret_cast<const vecu*>(up)));
 }
 #endif
 
@@ -92,38 +133,45 @@ struct Call {
   int64_t n, tasks;
 };
 
+static inline void line(const element* gate, const element* up, element* out) {
+#pragma GCC unroll 2
+  for (int64_t i = 0; i < L; i += W)
+    *reinterpret_cast<wordsu*>(out + i) = step(gate + i, up + i);
+}
+
 static void some_elements(void* context, int64_t task) {
   const Call& c = *static_cast<Call*>(context);
-  const int64_t vectors = c.n / W;
-  int64_t i = vectors * task / c.tasks * W;
-  const int64_t end = vectors * (task + 1) / c.tasks * W;
-  for (; i + W * U <= end; i += W * U)
+  const int64_t lines = c.n / L;
+  int64_t i = lines * task / c.tasks * L;
+  const int64_t end = lines * (task + 1) / c.tasks * L;
+  for (; i + L * U <= end; i += L * U)
 #pragma GCC unroll 8
     for (int u = 0; u < U; ++u) {
-      const int64_t at = i + W * u;
+      const int64_t at = i + L * u;
 #if KW_P_PF
-      __builtin_prefetch(c.gate + at + W * KW_P_PF);
-      __builtin_prefetch(c.up + at + W * KW_P_PF);
+      __builtin_prefetch(c.gate + at + L * KW_P_PF);
+      __builtin_prefetch(c.up + at + L * KW_P_PF);
 #endif
 #if KW_P_PFO && !KW_P_NT
-      own(c.out + at + W * KW_P_PFO);
+      own(c.out + at + L * KW_P_PFO);
 #endif
-      const v16w y = step(c.gate + at, c.up + at);
 #if KW_P_NT
-      __builtin_ia32_movntps512(reinterpret_cast<float*>(c.out + at), v16(y));
+#pragma GCC unroll 2
+      for (int64_t w = at; w < at + L; w += W)
+        stream(c.out + w, step(c.gate + w, c.up + w));
 #else
-      *reinterpret_cast<v16wu*>(c.out + at) = y;
+      line(c.gate + at, c.up + at, c.out + at);
 #endif
     }
-  for (; i < end; i += W)
-    *reinterpret_cast<v16wu*>(c.out + i) = step(c.gate + i, c.up + i);
-  if (task + 1 == c.tasks && c.n % W != 0) {
-    element gate[W] = {}, up[W] = {};
-    const size_t bytes = sizeof(element) * static_cast<size_t>(c.n % W);
+  for (; i < end; i += L)
+    line(c.gate + i, c.up + i, c.out + i);
+  if (task + 1 == c.tasks && c.n % L != 0) {
+    element gate[L] = {}, up[L] = {}, y[L];
+    const size_t bytes = sizeof(element) * static_cast<size_t>(c.n % L);
     __builtin_memcpy(gate, c.gate + end, bytes);
     __builtin_memcpy(up, c.up + end, bytes);
-    const v16w y = step(gate, up);
-    __builtin_memcpy(c.out + end, &y, bytes);
+    line(gate, up, y);
+    __builtin_memcpy(c.out + end, y, bytes);
   }
 #if KW_P_NT
   __builtin_ia32_sfence();
