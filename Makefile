@@ -22,7 +22,7 @@ $(BUILD)/build.ninja: CMakeLists.txt CMakePresets.json src/CMakeLists.txt cmake/
 	@cmake --preset release > /dev/null
 
 build: setup $(BUILD)/build.ninja
-	@cmake --build $(BUILD) -j $(JOBS) --target kernwright kernwright-runner
+	@cmake --build $(BUILD) -j $(JOBS) --target kernwright kernwright-runner kernwright_nki
 
 demo: build
 	@$(BIN) doctor --quick

@@ -53,6 +53,7 @@ void add_optimize(CLI::App& app, Context& context);
 void add_ablate(CLI::App& app, Context& context);
 void add_profile(CLI::App& app, Context& context);
 void add_steer(CLI::App& app, Context& context);
+void add_nki(CLI::App& app, Context& context);
 void add_replay(CLI::App& app, Context& context);
 void add_export(CLI::App& app, Context& context);
 void add_archive(CLI::App& app, Context& context);

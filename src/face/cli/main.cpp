@@ -157,6 +157,7 @@ int main(int argc, char** argv) {
   add_evaluate(app, context);
   add_check(app, context);
   add_steer(app, context);
+  add_nki(app, context);
   add_ablate(app, context);
   add_profile(app, context);
   add_replay(app, context);
