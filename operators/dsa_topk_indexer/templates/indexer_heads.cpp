@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The sparse-attention indexer with heads in the lanes of vectors. Queries are widened and turned over
-// once per row, so that an element of a token, spread over all lanes, meets 16 heads at a time:
+// The sparse-attention indexer with heads in the lanes of vectors of 64 or 32 bytes. Queries are widened
+// and turned over once per row, so that an element of a token, spread over all lanes, meets W heads at a
+// time:
 //
-//   d[t][16 heads] += k[t][i] * q[i][16 heads]
+//   d[t][W heads] += k[t][i] * q[i][W heads]
 //
 // and no sum over lanes is needed before relu and weights are through. The topk-th score is found by
 // histograms of its bits, from the highest down; each looks only at what the one before left open.
@@ -17,11 +18,16 @@
 
 namespace KW_NAMESPACE {
 
-typedef float v16 __attribute__((vector_size(64)));
-typedef float v16u __attribute__((vector_size(64), aligned(4), may_alias));
-typedef uint32_t v16w __attribute__((vector_size(64)));
-typedef uint8_t v16b __attribute__((vector_size(16)));
-typedef uint8_t v16bu __attribute__((vector_size(16), aligned(1), may_alias));
+#ifdef __AVX512F__
+constexpr int W = 16;
+#else
+constexpr int W = 8;
+#endif
+typedef float vec __attribute__((vector_size(4 * W)));
+typedef float vec_u __attribute__((vector_size(4 * W), aligned(4), may_alias));
+typedef uint32_t words __attribute__((vector_size(4 * W)));
+typedef uint8_t bytes __attribute__((vector_size(W)));
+typedef uint8_t bytes_u __attribute__((vector_size(W), aligned(1), may_alias));
 typedef float v8 __attribute__((vector_size(32)));
 typedef float v4 __attribute__((vector_size(16)));
 
@@ -29,22 +35,26 @@ constexpr int64_t HEADS = KW_AXIS_num_index_heads, D = KW_AXIS_index_head_dim, P
                   K = KW_AXIS_topk, PAGE_BYTES = PAGE * KW_AXIS_head_dim_with_scale;
 constexpr int T = KW_P_T, HV = KW_P_HV, BITS = KW_P_BITS;
 constexpr int64_t AHEAD = KW_P_AHEAD;
-static_assert(D % 16 == 0 && HEADS % (16 * HV) == 0 && PAGE % T == 0 && KW_AXIS_kv_cache_num_heads == 1);
+static_assert(D % W == 0 && HEADS % (W * HV) == 0 && PAGE % T == 0 && KW_AXIS_kv_cache_num_heads == 1);
 
-static inline v16 load(const float* p) { return *reinterpret_cast<const v16u*>(p); }
-static inline void store(float* p, v16 x) { *reinterpret_cast<v16u*>(p) = x; }
-static inline float total(v16 x) {
+static inline vec load(const float* p) { return *reinterpret_cast<const vec_u*>(p); }
+static inline void store(float* p, vec x) { *reinterpret_cast<vec_u*>(p) = x; }
+static inline float total(vec x) {
+#ifdef __AVX512F__
   const v8 half = __builtin_shufflevector(x, x, 0, 1, 2, 3, 4, 5, 6, 7) +
                   __builtin_shufflevector(x, x, 8, 9, 10, 11, 12, 13, 14, 15);
+#else
+  const v8 half = x;
+#endif
   const v4 quarter = __builtin_shufflevector(half, half, 0, 1, 2, 3) +
                      __builtin_shufflevector(half, half, 4, 5, 6, 7);
   return (quarter[0] + quarter[2]) + (quarter[1] + quarter[3]);
 }
 
-/// Sixteen float8_e4m3fn. Subnormal numbers are so here as well until the product.
-static inline v16 widen(const uint8_t* p) {
-  const v16w code = __builtin_convertvector(v16b(*reinterpret_cast<const v16bu*>(p)), v16w);
-  return v16((code & 0x7fu) << 20 | (code & 0x80u) << 24) * 0x1p120f;
+/// W float8_e4m3fn. Subnormal numbers are so here as well until the product.
+static inline vec widen(const uint8_t* p) {
+  const words code = __builtin_convertvector(bytes(*reinterpret_cast<const bytes_u*>(p)), words);
+  return vec((code & 0x7fu) << 20 | (code & 0x80u) << 24) * 0x1p120f;
 }
 static inline float widen1(uint32_t code) {
   return __builtin_bit_cast(float, (code & 0x7fu) << 20 | (code & 0x80u) << 24) * 0x1p120f;
@@ -57,7 +67,7 @@ static inline uint32_t key_of(float score) {
 }
 
 struct Row {
-  v16 q[D][HEADS / 16]; ///< turned over
+  vec q[D][HEADS / W]; ///< turned over
   float value[256];
   int32_t counts[1 << BITS];
 };
@@ -89,13 +99,13 @@ static inline void score(const Row& row, const float* weights, const uint8_t* pa
     for (int64_t i = 0; i < D; ++i)
       k[t][i] = row.value[from[i]];
 #else
-    for (int64_t i = 0; i < D; i += 16)
+    for (int64_t i = 0; i < D; i += W)
       store(&k[t][i], widen(from + i));
 #endif
   }
-  v16 sum[T] = {};
-  for (int64_t h = 0; h < HEADS / 16; h += HV) {
-    v16 d[T][HV] = {};
+  vec sum[T] = {};
+  for (int64_t h = 0; h < HEADS / W; h += HV) {
+    vec d[T][HV] = {};
     for (int64_t i = 0; i < D; ++i)
 #pragma GCC unroll 8
       for (int t = 0; t < T; ++t)
@@ -106,7 +116,7 @@ static inline void score(const Row& row, const float* weights, const uint8_t* pa
     for (int t = 0; t < T; ++t)
 #pragma GCC unroll 4
       for (int v = 0; v < HV; ++v)
-        sum[t] += (d[t][v] > 0.0f ? d[t][v] : v16{}) * load(weights + 16 * (h + v));
+        sum[t] += (d[t][v] > 0.0f ? d[t][v] : vec{}) * load(weights + W * (h + v));
   }
   for (int t = 0; t < T; ++t) {
     float scale;
@@ -179,8 +189,8 @@ static inline void one_row(const Call& c, int64_t b) {
 
 static int KW_ENTRY(const uint8_t* q, const int8_t* cache, const float* weights, const int32_t* lengths,
                     const int32_t* tables, int32_t* out, int64_t batch, int64_t width, int64_t) {
-  const size_t words = static_cast<size_t>(width * PAGE) * sizeof(uint32_t);
-  char* work = static_cast<char*>(kw_workspace(sizeof(Row) + 2 * words));
+  const size_t key_bytes = static_cast<size_t>(width * PAGE) * sizeof(uint32_t);
+  char* work = static_cast<char*>(kw_workspace(sizeof(Row) + 2 * key_bytes));
   if (work == nullptr)
     return 1;
   Row* row = reinterpret_cast<Row*>(work);
@@ -188,7 +198,7 @@ static int KW_ENTRY(const uint8_t* q, const int8_t* cache, const float* weights,
     row->value[code] = widen1(code);
   const Call c = {q, reinterpret_cast<const uint8_t*>(cache), weights, lengths, tables, out, width, row,
                   reinterpret_cast<uint32_t*>(work + sizeof(Row)),
-                  reinterpret_cast<int32_t*>(work + sizeof(Row) + words)};
+                  reinterpret_cast<int32_t*>(work + sizeof(Row) + key_bytes)};
   for (int64_t b = 0; b < batch; ++b)
     one_row(c, b);
   return 0;

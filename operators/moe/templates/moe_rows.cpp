@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A mixture of fp8 experts, expert by expert: a few rows of weights are widened and scaled once,
-// and meet all tokens that the expert has while they lie in a near cache. e4m3 is widened by way of
-// fp16, whose conversion takes subnormals at full speed.
+// A mixture of fp8 experts, expert by expert, in vectors of 64 or 32 bytes: a few rows of weights are
+// widened and scaled once, and meet all tokens that the expert has while they lie in a near cache. e4m3
+// is widened by way of fp16, whose conversion takes subnormals at full speed.
 //
 //   R  rows of weights at a time
 //   T  tokens at a time in registers
@@ -30,20 +30,49 @@ static inline float sigmoid(float x) {
   return 1.0f / (1.0f + __builtin_expf(-x));
 }
 
-/// Sixteen e4m3 numbers times `scale`. As fp16 bits they are 2^-8 of their value.
-static inline __m512 widen16(const uint8_t* p, __m512 scale) {
+#ifdef __AVX512F__
+typedef __m512 vec;
+static inline vec zero() { return _mm512_setzero_ps(); }
+static inline vec all_of(float x) { return _mm512_set1_ps(x); }
+static inline vec load(const float* p) { return _mm512_load_ps(p); }
+static inline void store(float* p, vec x) { _mm512_store_ps(p, x); }
+static inline vec fma(vec a, vec b, vec c) { return _mm512_fmadd_ps(a, b, c); }
+static inline float total(vec x) { return _mm512_reduce_add_ps(x); }
+/// A vector of e4m3 numbers times `scale`. As fp16 bits they are 2^-8 of their value.
+static inline vec widen_vec(const uint8_t* p, vec scale) {
   const __m256i x = _mm256_cvtepu8_epi16(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p)));
   const __m256i sign = _mm256_slli_epi16(_mm256_and_si256(x, _mm256_set1_epi16(0x80)), 8);
   const __m256i rest = _mm256_slli_epi16(_mm256_and_si256(x, _mm256_set1_epi16(0x7f)), 7);
   return _mm512_mul_ps(_mm512_cvtph_ps(_mm256_or_si256(sign, rest)), scale);
 }
+#else
+typedef __m256 vec;
+static inline vec zero() { return _mm256_setzero_ps(); }
+static inline vec all_of(float x) { return _mm256_set1_ps(x); }
+static inline vec load(const float* p) { return _mm256_load_ps(p); }
+static inline void store(float* p, vec x) { _mm256_store_ps(p, x); }
+static inline vec fma(vec a, vec b, vec c) { return _mm256_fmadd_ps(a, b, c); }
+static inline float total(vec x) {
+  __m128 sum = _mm_add_ps(_mm256_castps256_ps128(x), _mm256_extractf128_ps(x, 1));
+  sum = _mm_add_ps(sum, _mm_movehl_ps(sum, sum));
+  return _mm_cvtss_f32(_mm_add_ss(sum, _mm_movehdup_ps(sum)));
+}
+static inline vec widen_vec(const uint8_t* p, vec scale) {
+  const __m128i x = _mm_cvtepu8_epi16(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(p)));
+  const __m128i sign = _mm_slli_epi16(_mm_and_si128(x, _mm_set1_epi16(0x80)), 8);
+  const __m128i rest = _mm_slli_epi16(_mm_and_si128(x, _mm_set1_epi16(0x7f)), 7);
+  return _mm256_mul_ps(_mm256_cvtph_ps(_mm_or_si128(sign, rest)), scale);
+}
+#endif
+constexpr int64_t W = sizeof(vec) / sizeof(float);
+
 /// n numbers, the scale of block b at scale[b * stride].
 static inline void widen(const uint8_t* from, const float* scale, int64_t stride, int64_t n,
                          float* to) {
   for (int64_t b = 0; b < n / BLOCK; ++b) {
-    const __m512 s = _mm512_set1_ps(256.0f * scale[b * stride]);
-    for (int64_t i = b * BLOCK; i < (b + 1) * BLOCK; i += 16)
-      _mm512_store_ps(to + i, widen16(from + i, s));
+    const vec s = all_of(256.0f * scale[b * stride]);
+    for (int64_t i = b * BLOCK; i < (b + 1) * BLOCK; i += W)
+      store(to + i, widen_vec(from + i, s));
   }
 }
 
@@ -96,23 +125,23 @@ static inline Chosen route(const float* logits, const uint16_t* bias, float scal
 /// Products of R rows w [R, n] with N rows x[t].
 template <int N>
 static inline void dots(const float* w, const float* const* x, int64_t n, float (*out)[T]) {
-  __m512 sum[R][N];
+  vec sum[R][N];
   for (int r = 0; r < R; ++r)
     for (int t = 0; t < N; ++t)
-      sum[r][t] = _mm512_setzero_ps();
-  for (int64_t k = 0; k < n; k += 16) {
-    __m512 v[N];
+      sum[r][t] = zero();
+  for (int64_t k = 0; k < n; k += W) {
+    vec v[N];
     for (int t = 0; t < N; ++t)
-      v[t] = _mm512_load_ps(x[t] + k);
+      v[t] = load(x[t] + k);
     for (int r = 0; r < R; ++r) {
-      const __m512 row = _mm512_load_ps(w + r * n + k);
+      const vec row = load(w + r * n + k);
       for (int t = 0; t < N; ++t)
-        sum[r][t] = _mm512_fmadd_ps(row, v[t], sum[r][t]);
+        sum[r][t] = fma(row, v[t], sum[r][t]);
     }
   }
   for (int r = 0; r < R; ++r)
     for (int t = 0; t < N; ++t)
-      out[r][t] = _mm512_reduce_add_ps(sum[r][t]);
+      out[r][t] = total(sum[r][t]);
 }
 /// The same with `count` tokens of x [.., n]; done(row, token, product).
 template <class Done>
