@@ -137,6 +137,21 @@ def matmul_blocks(lhs_t, rhs):
 
 
 @nki.jit
+def matmul_masked(lhs_t, rhs):
+    """The last columns of the moving operand are not there."""
+    columns = rhs.shape[1]
+    out = nl.ndarray((128, columns), dtype=lhs_t.dtype, buffer=nl.shared_hbm)
+    p, m, n = nl.arange(128)[:, None], nl.arange(128)[None, :], nl.arange(512)[None, :]
+    a = nl.load(lhs_t)
+    b = nl.ndarray((nl.par_dim(128), 512), dtype=rhs.dtype, buffer=nl.sbuf)
+    b[p, n] = nl.load(rhs[p, n], mask=n < columns)
+    acc = nl.zeros((128, 512), dtype=nl.float32, buffer=nl.psum)
+    acc[p, n] += nisa.nc_matmul(a[p, m], b[p, n], mask=n < columns)
+    nl.store(out[p, n], value=nl.copy(acc[p, n], mask=n < columns), mask=n < columns)
+    return out
+
+
+@nki.jit
 def transpose(x):
     rows, columns = x.shape
     out = nl.ndarray((columns, rows), dtype=x.dtype, buffer=nl.shared_hbm)
@@ -300,6 +315,14 @@ def conv1d(x, w):
 
 
 @nki.jit
+def scaled_columns(x, w):
+    """w [P] in HBM is a column on chip."""
+    out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
+    nl.store(out, value=nisa.activation(op=nl.copy, data=nl.load(x), scale=nl.load(w)))
+    return out
+
+
+@nki.jit
 def update(x: nt.mutable_tensor, y):
     nl.store(x, value=nl.load(x) + nl.load(y))
     return x
@@ -406,6 +429,7 @@ CASES = {
     "matmul": ([(F, 256, 256), (F, 256, 1024)], lambda a, b: a.T @ b),
     "matmul_rows": ([(F, 128, 256), (F, 256, 512)], lambda a, b: a @ b),
     "matmul_blocks": ([(F, 256, 128), (F, 256, 1024)], lambda a, b: a.T @ b),
+    "matmul_masked": ([(F, 128, 128), (F, 128, 300)], lambda a, b: a.T @ b),
     "transpose": ([(F, 256, 384)], lambda x: x.T),
     "transpose_by_product": ([(F, 128, 128)], lambda x: x.T),
     "transpose_load": ([(F, 300, 100)], lambda x: x.T),
@@ -421,6 +445,7 @@ CASES = {
     "top8": ([(F, 128, 200)], _top8),
     "quantise": ([(F, 128, 64)], lambda x: np.rint(x * (127 / np.abs(x).max(1, keepdims=True))).astype(np.int8)),
     "conv1d": ([(F, 64, 100), (F, 64, 4)], _conv1d),
+    "scaled_columns": ([(F, 128, 64), (F, 128)], lambda x, w: x * w[:, None]),
     "update": ([(F, 128, 64), (F, 128, 64)], lambda x, y: x + y),
     "halves": ([(F, 128, 64)], _bf16),
     "first_iteration": ([(F, 128, 64)], lambda x: 3 * x),

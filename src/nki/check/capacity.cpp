@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <map>
+#include <set>
 
 namespace kw::nki {
 namespace {
@@ -28,6 +29,7 @@ class Walk {
   explicit Walk(const Program& program) : program_(program) { body(program.body); }
 
   std::map<BufferId, std::vector<Access>> accesses;
+  std::int64_t largest = 0; ///< SBUF bytes of the tiles of one instruction
   std::vector<SourcePlace> places;
 
  private:
@@ -72,6 +74,14 @@ class Walk {
         touch(*v);
     if (i.reduce_dst)
       touch(*i.reduce_dst);
+    std::set<BufferId> tiles;
+    std::int64_t bytes = 0;
+    for (const auto& [id, all] : accesses)
+      if (all.back().position == position &&
+          program_.buffers[static_cast<std::size_t>(id)].memory == Memory::sbuf &&
+          tiles.insert(id).second)
+        bytes += program_.buffers[static_cast<std::size_t>(id)].bytes_per_partition();
+    largest = std::max(largest, bytes);
   }
 
   const Program& program_;
@@ -170,7 +180,8 @@ Capacity capacity_of(const Program& program, const Core& core) {
     (b.memory == Memory::psum ? psum : sbuf).push_back(range_of(b, accesses, core));
   }
   return {.sbuf = use_of(sbuf, core.sbuf_bytes, walk.places),
-          .psum = use_of(psum, core.psum_bank_bytes * core.psum_banks, walk.places)};
+          .psum = use_of(psum, core.psum_bank_bytes * core.psum_banks, walk.places),
+          .largest_instruction = walk.largest};
 }
 
 std::string table_of(const MemoryUse& use, const Program& program, std::string_view memory) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Does everything that is in use at the same time fit into SBUF and PSUM? Tensors live from the first
-// instruction that names them to the last; what a loop does not share between its iterations takes
-// one tile however often the loop runs.
+// Does everything that is in use at the same time fit into SBUF and PSUM? Tensors live from the
+// first instruction that names them to the last; what a loop does not share between its iterations
+// takes one tile however often the loop runs.
 #pragma once
 
 #include "nki/ir/program.hpp"
@@ -31,10 +31,12 @@ struct MemoryUse {
 
 struct Capacity {
   MemoryUse sbuf, psum;
+  std::int64_t largest_instruction = 0; ///< SBUF bytes per partition of the tiles that one needs
 };
 [[nodiscard]] Capacity capacity_of(const Program& program, const Core& core);
 
 /// "SBUF: 198024 of 196608 bytes per partition", and a row for each tensor.
-[[nodiscard]] std::string table_of(const MemoryUse& use, const Program& program, std::string_view memory);
+[[nodiscard]] std::string table_of(const MemoryUse& use, const Program& program,
+                                   std::string_view memory);
 
 } // namespace kw::nki

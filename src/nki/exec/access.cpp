@@ -4,6 +4,7 @@
 #include <array>
 #include <cstring>
 #include <fmt/format.h>
+#include <utility>
 
 namespace kw::nki {
 namespace {
@@ -187,6 +188,10 @@ void Access::report(Hazard hazard, std::int64_t element) {
                  ? "NK-psum-accumulate-uninitialised"
                  : "NK-uninitialised-read";
     f.message = fmt::format("`{}` is read at {}, which nothing has written", b.name, where);
+    if (!storage_.undefined_origin.empty())
+      f.message = fmt::format(
+          "`{}` is read at {}, which was made of elements of {} that nothing has written", b.name,
+          where, storage_.undefined_origin);
     f.edit = b.memory == Memory::psum
                  ? "create it with nl.zeros(..., buffer=nl.psum), or write it first"
                  : "write every element that is read: check the mask and the loop bounds of what "
@@ -217,15 +222,65 @@ void Access::report(Hazard hazard, std::int64_t element) {
 }
 
 void Access::touch(std::int64_t first, std::int64_t count, bool writes, bool reduction) {
+  last_ = {.first = first, .stride = stride_, .count = count};
   if (!storage_.shadow)
     return;
-  const ElementRun run{.first = first, .stride = stride_, .count = count};
   std::int64_t where = first;
   const Hazard h =
-      writes ? storage_.shadow->write(run, machine_.now_, machine_.parallel_, reduction, where)
-             : storage_.shadow->read(run, machine_.now_, machine_.parallel_, reduction, where);
-  if (h != Hazard::none)
+      writes ? storage_.shadow->write(last_, machine_.now_, machine_.parallel_, reduction, where)
+             : storage_.shadow->read(last_, machine_.now_, machine_.parallel_, reduction, where);
+  if (h == Hazard::uninitialised && machine_.defers(instruction_))
+    undefined_ = true;
+  else if (h != Hazard::none)
     report(h, where);
+}
+
+bool Access::take_undefined(std::vector<char>& flags) {
+  if (!std::exchange(undefined_, false))
+    return false;
+  std::vector<char> own(static_cast<std::size_t>(last_.count), 0);
+  storage_.shadow->undefined(last_, own);
+  for (std::size_t i = 0; i < flags.size(); ++i) // one element for all: a number that repeats
+    flags[i] = static_cast<char>(flags[i] | own[own.size() == 1 ? 0 : i]);
+  return true;
+}
+
+bool Access::take_undefined_columns(std::vector<char>& flags) {
+  if (!std::exchange(undefined_, false))
+    return false;
+  std::size_t at = 0;
+  std::int64_t partition = -1;
+  for_rows(*region_, [&](std::span<const std::int64_t> place, std::int64_t low, std::int64_t high) {
+    const std::int64_t p = place.empty() ? 0 : place[0];
+    at = p == partition ? at : 0;
+    partition = p;
+    std::vector<char> own(static_cast<std::size_t>(high - low), 0);
+    storage_.shadow->undefined({start(place, low), stride_, high - low}, own);
+    for (const char flag : own)
+      if (at < flags.size()) {
+        flags[at] = static_cast<char>(flags[at] | flag);
+        ++at;
+      }
+  });
+  return true;
+}
+
+void Access::undefine_row(std::span<const std::int64_t> place, std::int64_t low,
+                          const std::vector<char>& flags, const std::string& origin) {
+  last_ = {start(place, low), stride_, static_cast<std::int64_t>(flags.size())};
+  undefine(flags, origin);
+}
+
+std::string Access::origin() const {
+  return storage_.undefined_origin.empty() ? fmt::format("`{}`", storage_.buffer.name)
+                                           : storage_.undefined_origin;
+}
+
+void Access::undefine(const std::vector<char>& flags, const std::string& origin) {
+  if (!storage_.shadow)
+    return;
+  storage_.shadow->undefine(last_, flags);
+  storage_.undefined_origin = origin;
 }
 
 Access::Floats Access::floats(std::span<const std::int64_t> place, std::int64_t low,

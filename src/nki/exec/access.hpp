@@ -12,6 +12,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 namespace kw::nki {
@@ -21,6 +22,7 @@ struct Machine::Storage {
   std::unique_ptr<std::byte, void (*)(void*)> data{nullptr, std::free}; ///< pages come when touched
   std::size_t size = 0;
   std::optional<Shadow> shadow; ///< none: read-only, or stamps are off
+  std::string undefined_origin; ///< what its undefined elements were made of; "" = itself
 
   [[nodiscard]] std::byte* at(std::int64_t byte) { return data.get() + byte; }
 };
@@ -52,6 +54,18 @@ class Access {
              const float* from, bool reduction = false);
   void store_integers(std::span<const std::int64_t> place, std::int64_t low, std::int64_t high,
                       const std::int64_t* from);
+  /// Which elements of the rows read since the last call nobody wrote. Values made of them are
+  /// undefined themselves, and an error only where they reach HBM: the lanes that a mask left out
+  /// are computed with and never stored. False: none; `flags` is as before then.
+  bool take_undefined(std::vector<char>& flags);
+  /// The elements that store() wrote last are undefined where flagged.
+  void undefine(const std::vector<char>& flags, const std::string& origin);
+  /// What its undefined elements come from, for messages.
+  [[nodiscard]] std::string origin() const;
+  /// The same for a matrix that was read: columns with an undefined element.
+  bool take_undefined_columns(std::vector<char>& flags);
+  void undefine_row(std::span<const std::int64_t> place, std::int64_t low,
+                    const std::vector<char>& flags, const std::string& origin);
   /// Bits as they are, between equal element types.
   void copy_from(Access& source, std::span<const std::int64_t> place, std::int64_t low,
                  std::int64_t high);
@@ -77,6 +91,8 @@ class Access {
   std::vector<std::int64_t> strides_;  ///< of the region's dimensions
   std::vector<std::int64_t> indirect_; ///< offsets by place along the first dimension
   std::int64_t bytes_ = 1;             ///< of an element
+  bool undefined_ = false;             ///< a row that was read has undefined elements
+  ElementRun last_;                    ///< that was touched
 };
 
 /// Joins dimensions that lie beside each other in all of the accesses, so that rows become longer.

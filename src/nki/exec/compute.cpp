@@ -33,6 +33,10 @@ struct Reader {
       access.emplace(machine, instruction, *v, region);
   }
   [[nodiscard]] bool ok() const { return !access || access->ok(); }
+  /// Flags of undefined elements of the last row; nullptr: it has none.
+  const Access* undefined(std::vector<char>& flags) {
+    return access && access->take_undefined(flags) ? &*access : nullptr;
+  }
   Access::Floats row(Place place, std::int64_t low, std::int64_t high, bool reduction = false) {
     if (!access)
       return {&number, 0};
@@ -157,8 +161,12 @@ void Work::copy_bits(const Region& r) {
   Region flat = r;
   if (r.is_whole(instruction.dst.shape()) && !to.is_indirect() && !from.is_indirect())
     flatten({&to, &from}, r, 0, flat);
+  std::vector<char> flags;
   for_rows(flat, [&](Place place, std::int64_t low, std::int64_t high) {
     to.copy_from(from, place, low, high);
+    flags.assign(static_cast<std::size_t>(high - low), 0);
+    if (from.take_undefined(flags))
+      to.undefine(flags, from.origin());
   });
 }
 
@@ -199,6 +207,9 @@ void Work::compute_bits(const Region& r) {
       }
     }
     to.store_integers(place, low, high, x.data());
+    std::vector<char> flags(x.size(), 0);
+    if (from.take_undefined(flags))
+      to.undefine(flags, from.origin());
   });
 }
 
@@ -248,7 +259,8 @@ void Work::compute() {
     groups *= sizes[j];
   std::vector<float> sums(reduces ? static_cast<std::size_t>(groups) : 0,
                           identity(instruction.reduce));
-  std::vector<char> met(sums.size(), 0);
+  std::vector<char> met(sums.size(), 0), tainted(sums.size(), 0), flags;
+  const Access* taint = nullptr;
 
   Region flat = r;
   std::vector<Access*> all;
@@ -269,11 +281,16 @@ void Work::compute() {
     const std::int64_t n = high - low;
     grow(x, n);
     Access::Floats a = from.row(place, low, high, reduction && first_is_dst);
+    flags.assign(static_cast<std::size_t>(n), 0);
+    const Access* undefined = from.undefined(flags);
     bool in_x = false;
     for (std::size_t s = 0; s < with.size(); ++s) {
       const Step& step = instruction.steps[s];
       const Access::Floats b = with[s].row(place, low, high, reduction && !first_is_dst);
-      check_range(step.op, a.data, a.step == 0 ? 1 : n, a.step);
+      if (const Access* more = with[s].undefined(flags))
+        undefined = more;
+      if (undefined == nullptr)
+        check_range(step.op, a.data, a.step == 0 ? 1 : n, a.step);
       if (step.reversed)
         apply(step.op, b.data, b.step, a.data, a.step, x.data(), n);
       else
@@ -293,6 +310,8 @@ void Work::compute() {
       if (kept == rank && rank > 0) // nothing left to reduce: every element by itself
         group = group * sizes[rank - 1];
       const auto combine = [&](std::size_t g, float v) {
+        if (undefined != nullptr)
+          tainted[g] = 1, taint = undefined;
         sums[g] =
             met[g] != 0 ? apply(instruction.reduce, sums[g], v)
             : instruction.reduce == Operation::subtract || instruction.reduce == Operation::copy
@@ -325,6 +344,8 @@ void Work::compute() {
       if (instruction.via && a.data == x.data())
         round_via(x.data(), n);
       to->store(place, low, high, a.data, reduction);
+      if (undefined != nullptr)
+        to->undefine(flags, undefined->origin());
     }
   });
   if (!reduces)
@@ -354,6 +375,8 @@ void Work::compute() {
       if (!instruction.reduce_dst)
         round_via(&v, 1);
       result.store(place, i, i + 1, &v);
+      if (tainted[g] != 0)
+        result.undefine({1}, taint->origin());
     }
   });
 }
@@ -368,6 +391,7 @@ void Work::select() {
   if (!to.ok() || !condition.ok() || !yes.ok() || !no.ok())
     return;
   std::vector<float> x;
+  std::vector<char> flags;
   for_rows(r, [&](Place place, std::int64_t low, std::int64_t high) {
     const std::int64_t n = high - low;
     grow(x, n);
@@ -378,6 +402,10 @@ void Work::select() {
           c.data[i * c.step] != 0 ? a.data[i * a.step] : b.data[i * b.step];
     round_via(x.data(), n);
     to.store(place, low, high, x.data());
+    flags.assign(static_cast<std::size_t>(n), 0);
+    for (Reader* reader : {&condition, &yes, &no})
+      if (const Access* undefined = reader->undefined(flags))
+        to.undefine(flags, undefined->origin());
   });
 }
 
@@ -436,6 +464,7 @@ void Work::scan() {
     return;
   const Step &op0 = instruction.steps[0], &op1 = instruction.steps[1];
   std::vector<float> x;
+  std::vector<char> flags;
   std::int64_t partition = -1;
   float state = 0;
   for_rows(r, [&](Place place, std::int64_t low, std::int64_t high) {
@@ -455,6 +484,14 @@ void Work::scan() {
     }
     round_via(x.data(), n);
     to.store(place, low, high, x.data());
+    flags.assign(static_cast<std::size_t>(n), 0);
+    for (Reader* reader : {&a, &b})
+      if (const Access* undefined = reader->undefined(flags)) {
+        // What comes after an undefined element was made of it.
+        for (auto at = std::ranges::find(flags, char{1}); at != flags.end(); ++at)
+          *at = 1;
+        to.undefine(flags, undefined->origin());
+      }
   });
 }
 
@@ -514,6 +551,7 @@ void Work::affine_select() {
   const Expression e{*instruction.expression, instruction.expression->base.at(machine.values_),
                      r.low.size()};
   std::vector<float> x;
+  std::vector<char> flags;
   for_rows(r, [&](Place place, std::int64_t low, std::int64_t high) {
     grow(x, high - low);
     const auto a = yes.row(place, low, high), b = no.row(place, low, high);
@@ -522,6 +560,9 @@ void Work::affine_select() {
           e.at(place, low + i) >= 0 ? a.data[i * a.step] : b.data[i * b.step];
     round_via(x.data(), high - low);
     to.store(place, low, high, x.data());
+    flags.assign(static_cast<std::size_t>(high - low), 0);
+    if (const Access* undefined = yes.undefined(flags))
+      to.undefine(flags, undefined->origin());
   });
 }
 

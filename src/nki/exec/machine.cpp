@@ -71,6 +71,26 @@ std::int64_t Machine::unwritten(BufferId buffer, std::int64_t& first) const {
   return s.shadow ? s.shadow->unwritten(first) : 0;
 }
 
+bool Machine::defers(const Instruction& i) {
+  switch (i.kind) {
+  case Kind::compute:
+  case Kind::select:
+  case Kind::affine_select:
+  case Kind::scan:
+  case Kind::transpose:
+  case Kind::bn_stats:
+  case Kind::bn_aggr:
+  case Kind::max8:
+  case Kind::find_index8:
+  case Kind::match_replace8:
+    return on_chip(storage(i.dst.buffer).buffer.memory);
+  case Kind::matmul: // what it adds to must be there
+    return !i.accumulate;
+  default:
+    return false;
+  }
+}
+
 void Machine::note(RunFinding finding) {
   const std::int64_t where = (static_cast<std::int64_t>(finding.place.file) << 48) +
                              (static_cast<std::int64_t>(finding.place.line) << 16) +
@@ -184,9 +204,10 @@ void Machine::execute(const Instruction& instruction) {
       fill(s, *s.buffer.fill, now_);
     else if (s.shadow)
       s.shadow->reset(0);
+    s.undefined_origin.clear();
     return;
   }
-  Work{*this, instruction}.run();
+  Work(*this, instruction).run();
 }
 
 } // namespace kw::nki

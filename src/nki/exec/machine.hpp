@@ -83,6 +83,8 @@ class Machine {
   void run_loop(const Loop& loop);
   static void fill(Storage& s, double value, Stamp now);
   void note(RunFinding finding);
+  /// Whether an instruction hands undefined elements on instead of reporting them.
+  bool defers(const Instruction& instruction);
   Storage& storage(BufferId id);
 
   MachineOptions options_;

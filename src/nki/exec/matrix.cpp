@@ -3,6 +3,7 @@
 #include "nki/exec/work.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cblas.h>
 #include <cmath>
 
@@ -42,14 +43,23 @@ void Work::matmul() {
   const auto masked = [&](const View& v) {
     return region_of(v.operand_mask ? *v.operand_mask : Mask{}, v.shape(), machine.values_);
   };
-  const Region rs = masked(s), rm = masked(m);
-  Region rd = region(instruction.dst.shape());
+  Region rs = masked(s), rm = masked(m), rd = region(instruction.dst.shape());
+  // A mask of the result spares the columns of the operands, and the other way round: what is cut
+  // off leaves the result there as it is.
+  const auto meet = [](Region& operand, Region& result, std::size_t dim) {
+    operand.low[1] = result.low[dim] = std::max(operand.low[1], result.low[dim]);
+    operand.high[1] = result.high[dim] = std::min(operand.high[1], result.high[dim]);
+  };
+  const bool plain = rs.low.size() == 2 && rm.low.size() == 2 && rd.low.size() == 2 &&
+                     rs.slopes.empty() && rm.slopes.empty() && rd.slopes.empty();
+  if (plain)
+    meet(rs, rd, 0), meet(rm, rd, 1);
   if (rs.is_empty() || rm.is_empty() || rd.is_empty())
     return;
-  const auto load = [&](const View& v, const Region& r, Operand2& out) {
-    Access a(machine, instruction, v, r);
-    if (!a.ok())
-      return false;
+  Access from_s(machine, instruction, s, rs), from_m(machine, instruction, m, rm);
+  if (!from_s.ok() || !from_m.ok())
+    return;
+  const auto load = [](Access& a, const Region& r, Operand2& out) {
     out.rows = r.high[0] - r.low[0];
     out.columns = 1;
     for (std::size_t j = 1; j < r.low.size(); ++j)
@@ -64,25 +74,18 @@ void Work::matmul() {
     return static_cast<std::int64_t>(out.copy.size()) == out.rows * out.columns;
   };
   Operand2 stationary, moving;
-  if (!load(s, rs, stationary) || !load(m, rm, moving))
+  if (!load(from_s, rs, stationary) || !load(from_m, rm, moving))
     return;
   const std::int64_t K = std::min(stationary.rows, moving.rows), M = stationary.columns,
                      N = moving.columns;
-  // Rows and columns that an operand mask cut off leave the result there as it is.
-  if (rd.slopes.empty() && rd.low.size() == 2 && rd.low[0] == 0 && rd.low[1] == 0) {
-    rd.high[0] = std::min(rd.high[0], M);
-    rd.high[1] = std::min(rd.high[1], N);
-  }
   Access to(machine, instruction, instruction.dst, rd);
   if (!to.ok())
     return;
   const bool as_transpose = instruction.transposes && K == N && is_identity(moving);
   std::int64_t leading = 0;
-  float* out =
-      rd.slopes.empty() && rd.low.size() == 2 && rd.high[0] - rd.low[0] == M &&
-              rd.high[1] - rd.low[1] == N
-          ? (instruction.accumulate ? to.matrix(leading, false, true) : to.matrix(leading, true))
-          : nullptr;
+  float* out = !plain                   ? nullptr
+               : instruction.accumulate ? to.matrix(leading, false, true)
+                                        : to.matrix(leading, true);
   if (out != nullptr && instruction.accumulate)
     out = to.matrix(leading, true, true);
   const auto multiply = [&](float* c, std::int64_t ldc, float beta) {
@@ -93,8 +96,23 @@ void Work::matmul() {
                 static_cast<blasint>(stationary.leading), moving.data,
                 static_cast<blasint>(moving.leading), beta, c, static_cast<blasint>(ldc));
   };
-  if (out != nullptr && !instruction.via)
-    return multiply(out, leading, instruction.accumulate ? 1.0F : 0.0F);
+  std::vector<char> rows(static_cast<std::size_t>(M), 0), columns(static_cast<std::size_t>(N), 0);
+  const bool undefined_rows = from_s.take_undefined_columns(rows),
+             undefined_columns = from_m.take_undefined_columns(columns);
+  const auto hand_on = [&] { // a sum with an undefined term is undefined
+    if ((!undefined_rows && !undefined_columns) || !plain)
+      return;
+    for (std::int64_t r = 0; r < M; ++r) {
+      const std::array<std::int64_t, 1> place = {rd.low[0] + r};
+      const bool all = rows[static_cast<std::size_t>(r)] != 0;
+      to.undefine_row(place, rd.low[1], all ? std::vector<char>(columns.size(), 1) : columns,
+                      (undefined_rows ? from_s : from_m).origin());
+    }
+  };
+  if (out != nullptr && !instruction.via) {
+    multiply(out, leading, instruction.accumulate ? 1.0F : 0.0F);
+    return hand_on();
+  }
   std::vector<float> product(static_cast<std::size_t>(M * N));
   multiply(product.data(), N, 0.0F);
   round_via(product.data(), M * N);
@@ -104,8 +122,9 @@ void Work::matmul() {
     for (std::size_t j = 1; j < place.size(); ++j)
       column = column * instruction.dst.dims[j].size + place[j];
     column = instruction.dst.dims.size() > 1 ? column * instruction.dst.dims.back().size + low : 0;
-    float* row =
-        product.data() + (place.empty() ? low : place[0]) * N + (place.empty() ? 0 : column);
+    const std::int64_t first_row = plain ? rd.low[0] : 0, first_column = plain ? rd.low[1] : 0;
+    float* row = product.data() + (place.empty() ? low : place[0] - first_row) * N +
+                 (place.empty() ? 0 : column - first_column);
     if (instruction.accumulate) {
       const auto before = to.floats(place, low, high, scratch, true);
       for (std::int64_t i = 0; i < high - low; ++i)
@@ -113,6 +132,7 @@ void Work::matmul() {
     }
     to.store(place, low, high, row, instruction.accumulate);
   });
+  hand_on();
 }
 
 void Work::transpose() {
@@ -139,24 +159,33 @@ void Work::transpose() {
       stride *= sizes[static_cast<std::size_t>(order[j])];
     }
   }
+  std::vector<char> undefined(values.size(), 0), flags;
+  bool any = false;
   for_rows(r, [&](std::span<const std::int64_t> place, std::int64_t low, std::int64_t high) {
     const auto row = from.floats(place, low, high, scratch);
+    flags.assign(static_cast<std::size_t>(high - low), 0);
+    any = from.take_undefined(flags) || any;
     if (order.empty()) {
       std::int64_t column = 0;
       for (std::size_t j = 1; j < place.size(); ++j)
         column = column * sizes[j] + place[j];
       column = rank > 1 ? column * sizes[rank - 1] + low : 0;
       const std::int64_t p = rank > 1 ? place[0] : low;
-      for (std::int64_t i = 0; i < high - low; ++i)
-        values[static_cast<std::size_t>((column + i) * partitions + p)] = row.data[i * row.step];
+      for (std::int64_t i = 0; i < high - low; ++i) {
+        const auto target_at = static_cast<std::size_t>((column + i) * partitions + p);
+        values[target_at] = row.data[i * row.step];
+        undefined[target_at] = flags[static_cast<std::size_t>(i)];
+      }
       return;
     }
     std::int64_t at = 0;
     for (std::size_t j = 0; j + 1 < rank; ++j)
       at += place[j] * out_stride[j];
-    for (std::int64_t i = low; i < high; ++i)
-      values[static_cast<std::size_t>(at + i * out_stride[rank - 1])] =
-          row.data[(i - low) * row.step];
+    for (std::int64_t i = low; i < high; ++i) {
+      const auto target_at = static_cast<std::size_t>(at + i * out_stride[rank - 1]);
+      values[target_at] = row.data[(i - low) * row.step];
+      undefined[target_at] = flags[static_cast<std::size_t>(i - low)];
+    }
   });
   round_via(values.data(), static_cast<std::int64_t>(values.size()));
   Region out;
@@ -177,6 +206,10 @@ void Work::transpose() {
     for (std::size_t j = 0; j < place.size(); ++j)
       row = row * target[j] + place[j];
     to.store(place, low, high, values.data() + row * width + low);
+    if (any) {
+      const auto begin = undefined.begin() + (row * width + low);
+      to.undefine({begin, begin + (high - low)}, from.origin());
+    }
   });
 }
 

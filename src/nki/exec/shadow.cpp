@@ -125,6 +125,25 @@ Hazard Shadow::write(const ElementRun& run, Stamp now, std::span<const ParallelS
       });
 }
 
+void Shadow::undefined(const ElementRun& run, std::vector<char>& flags) const {
+  for (std::int64_t i = 0; i < run.count; ++i) {
+    const std::int64_t element = run.first + i * run.stride;
+    const Chunk& c = chunks_[chunk_of(element)];
+    const auto within = static_cast<std::size_t>(element % row_ % chunk);
+    const Stamps& s = c.split < 0 ? c.all : own_[static_cast<std::size_t>(c.split)][within];
+    if (s.written == 0)
+      flags[static_cast<std::size_t>(i)] = 1;
+  }
+}
+
+void Shadow::undefine(const ElementRun& run, const std::vector<char>& flags) {
+  for (std::int64_t i = 0; i < run.count; ++i)
+    if (flags[static_cast<std::size_t>(i)] != 0) {
+      const std::int64_t element = run.first + i * run.stride;
+      split(chunks_[chunk_of(element)])[element % row_ % chunk].written = 0;
+    }
+}
+
 std::int64_t Shadow::unwritten(std::int64_t& first) const {
   std::int64_t n = 0;
   for (std::size_t k = 0; k < chunks_.size(); ++k) {

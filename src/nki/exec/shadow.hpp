@@ -52,6 +52,11 @@ class Shadow {
               bool reduction, std::int64_t& where);
   Hazard write(const ElementRun& run, Stamp now, std::span<const ParallelSpan> parallel,
                bool reduction, std::int64_t& where);
+  /// Flags the elements of the run that nobody wrote, or that were made undefined. `flags` has one
+  /// for each of them.
+  void undefined(const ElementRun& run, std::vector<char>& flags) const;
+  /// Flagged elements count as not written from now on: they were made of such.
+  void undefine(const ElementRun& run, const std::vector<char>& flags);
   /// How many elements nobody wrote, and the first of them.
   [[nodiscard]] std::int64_t unwritten(std::int64_t& first) const;
 
@@ -65,6 +70,9 @@ class Shadow {
   };
   template <typename Check, typename Update>
   Hazard visit(const ElementRun& run, std::int64_t& where, Check check, Update update);
+  [[nodiscard]] std::size_t chunk_of(std::int64_t element) const {
+    return static_cast<std::size_t>(element / row_ * chunks_per_row_ + element % row_ / chunk);
+  }
   Stamps* split(Chunk& c);
   void join(Chunk& c);
 

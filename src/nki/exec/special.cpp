@@ -35,7 +35,13 @@ std::vector<std::vector<float>> Work::partitions(const View& view) {
   std::vector<float> scratch;
   for_rows(r, [&](std::span<const std::int64_t> place, std::int64_t low, std::int64_t high) {
     const auto row = a.floats(place, low, high, scratch);
-    std::vector<float>& to = rows[static_cast<std::size_t>(place.empty() ? low : place[0])];
+    const auto p = static_cast<std::size_t>(place.empty() ? low : place[0]);
+    std::vector<float>& to = rows[p];
+    std::vector<char> flags(static_cast<std::size_t>(high - low), 0);
+    if (a.take_undefined(flags)) {
+      undefined_.resize(std::max(undefined_.size(), p + 1), 0);
+      undefined_[p] = 1, origin_ = a.origin();
+    }
     for (std::int64_t i = 0; i < high - low; ++i)
       to.push_back(row.data[i * row.step]);
   });
@@ -56,6 +62,8 @@ void Work::store_partitions(const View& view, const std::vector<std::vector<floa
     if (p >= rows.size() || used[p] + static_cast<std::size_t>(high - low) > rows[p].size())
       return;
     a.store(place, low, high, rows[p].data() + used[p]);
+    if (p < undefined_.size() && undefined_[p] != 0)
+      a.undefine(std::vector<char>(static_cast<std::size_t>(high - low), 1), origin_);
     used[p] += static_cast<std::size_t>(high - low);
   });
 }

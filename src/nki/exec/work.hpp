@@ -4,17 +4,19 @@
 
 #include "nki/exec/access.hpp"
 
+#include <string>
 #include <vector>
 
 namespace kw::nki {
 
 struct Work {
-  Machine& machine;
-  const Instruction& instruction;
+  Work(Machine& m, const Instruction& i) : machine(m), instruction(i) {}
 
   void run();
 
  private:
+  Machine& machine;
+  const Instruction& instruction;
   // compute.cpp
   void compute();
   void copy_bits(const Region& region);
@@ -45,6 +47,9 @@ struct Work {
   [[nodiscard]] Region region(const std::vector<std::int64_t>& sizes) const;
   /// Rows of all free elements of `view`, one a partition.
   [[nodiscard]] std::vector<std::vector<float>> partitions(const View& view);
+  std::vector<char> undefined_; ///< partitions that were read with undefined elements
+  std::string origin_;          ///< what these come from
+
   void store_partitions(const View& view, const std::vector<std::vector<float>>& rows);
   void round_via(float* x, std::int64_t n) const;
   void check_range(Operation op, const float* x, std::int64_t n, int step);

@@ -122,13 +122,33 @@ Json summary(const Outcome& o, const TensorPtr& t, const std::string& to_file) {
   return out;
 }
 
+/// Equal but for the rounding of sums in another order.
 bool same_results(const Outcome& a, const Outcome& b) {
+  constexpr double tolerated = 1e-5; // of the norm
   if (a.results.size() != b.results.size() || a.machine() == nullptr || b.machine() == nullptr)
     return false;
   for (std::size_t k = 0; k < a.results.size(); ++k) {
-    const auto x = a.machine()->content(a.results[k]->view.buffer),
-               y = b.machine()->content(b.results[k]->view.buffer);
-    if (x.size() != y.size() || std::memcmp(x.data(), y.data(), x.size()) != 0)
+    const Element element = a.results[k]->element;
+    const auto n = static_cast<std::size_t>(a.results[k]->view.elements());
+    if (static_cast<std::int64_t>(n) != b.results[k]->view.elements())
+      return false;
+    std::vector<float> x(n), y(n);
+    load_floats(element, a.machine()->content(a.results[k]->view.buffer).data(), 1, x.data(),
+                static_cast<std::int64_t>(n));
+    load_floats(element, b.machine()->content(b.results[k]->view.buffer).data(), 1, y.data(),
+                static_cast<std::int64_t>(n));
+    double apart = 0, norm = 0;
+    for (std::size_t i = 0; i < n; ++i) {
+      if (std::isnan(x[i]) && std::isnan(y[i]))
+        continue;
+      if (x[i] == y[i]) { // infinities too
+        norm += std::isinf(x[i]) ? 0 : static_cast<double>(x[i]) * static_cast<double>(x[i]);
+        continue;
+      }
+      const double d = static_cast<double>(x[i]) - static_cast<double>(y[i]);
+      apart += d * d, norm += static_cast<double>(x[i]) * static_cast<double>(x[i]);
+    }
+    if (!(apart <= tolerated * tolerated * norm))
       return false;
   }
   return true;
@@ -222,10 +242,14 @@ void check_capacity(const Program& program, const Core& core, std::vector<Diagno
     out[memory] = {{"most", use->most}, {"limit", use->limit}};
     if (use->fits())
       continue;
-    Diagnostic d{.code = "GCA035",
+    // What no instruction needs at once the compiler can spill to HBM and load again.
+    const bool spills = use == &capacity.sbuf && capacity.largest_instruction <= use->limit;
+    Diagnostic d{.severity = spills ? Severity::warning : Severity::error,
+                 .code = spills ? "NK-sbuf-spill" : "GCA035",
                  .message = fmt::format(
-                     "{} overflows: {} of {} bytes per partition are in use at the same time",
-                     memory, use->most, use->limit),
+                     "{} overflows: {} of {} bytes per partition are in use at the same time{}",
+                     memory, use->most, use->limit,
+                     spills ? ", so tiles are spilled to HBM and loaded again" : ""),
                  .line = use->where.line,
                  .column = use->where.column,
                  .end_column = use->where.end_column};

@@ -199,9 +199,11 @@ Value load(Session& s, Bound& b, Op) {
               .operands = {{"src", src}}});
     return {s.poison(shape, element)};
   }
-  return {s.emit_result(
-      {.kind = Kind::compute, .engine = Engine::dma, .sources = {{src->view}}, .mask = b.mask()},
-      shape.empty() ? std::vector<std::int64_t>{1, 1} : shape, element)};
+  return {s.emit_result({.kind = Kind::compute,
+                         .engine = Engine::dma,
+                         .sources = {{shape.size() == 1 ? column(src->view, 2) : src->view}},
+                         .mask = b.mask()},
+                        shape.empty() ? std::vector<std::int64_t>{1, 1} : shape, element)};
 }
 
 Value load_transpose(Session& s, Bound& b, Op) {
@@ -362,27 +364,71 @@ Value where(Session& s, Bound& b, Op) {
 
 // Reductions
 
-/// Checked axes: how many trailing dimensions; 0: refused.
-int trailing(Session& s, const TensorPtr& x, const std::vector<std::int64_t>& given) {
+/// A tile whose reduced dimensions come last, and how many they are; 0: refused, which is reported.
+/// Free dimensions change places by their access pattern, at no cost.
+struct Reduced {
+  TensorPtr tile;
+  int n = 0;
+  Mask mask;
+};
+
+Index permuted(const Index& index, const std::vector<std::size_t>& order) {
+  Index out = with_rank(index, order.size());
+  const std::vector<Index::Dim> dims = out.dims;
+  for (std::size_t j = 0; j < order.size(); ++j)
+    out.dims[j] = dims[order[j]];
+  return out;
+}
+
+Reduced trailing(Session& s, const TensorPtr& x, const Bound& b) {
   const auto rank = static_cast<std::int64_t>(x->view.dims.size());
-  std::vector<std::int64_t> axes;
-  for (const std::int64_t a : given)
-    axes.push_back(a < 0 ? a + rank : a);
+  const std::vector<std::int64_t> given = b.integers("axis");
+  std::vector<std::size_t> axes, order;
+  bool right = !given.empty();
+  for (const std::int64_t a : given) {
+    const std::int64_t at = a < 0 ? a + rank : a;
+    right = right && at > 0 && at < rank &&
+            std::ranges::find(axes, static_cast<std::size_t>(at)) == axes.end();
+    axes.push_back(static_cast<std::size_t>(at));
+  }
+  if (!right) {
+    s.report({.code = "NK-reduce-axis",
+              .message = fmt::format("{} reduces axes [{}] of a tile of {} dimensions", s.api,
+                                     fmt::join(given, ", "), rank),
+              .limit = "free dimensions; never the partitions (axis 0)",
+              .edit = "transpose first, or multiply by a vector of ones with nl.matmul",
+              .operands = {{"x", x}}});
+    return {};
+  }
   std::ranges::sort(axes);
-  bool right = !axes.empty();
-  for (std::size_t k = 0; k < axes.size(); ++k)
-    right = right && axes[k] == rank - static_cast<std::int64_t>(axes.size() - k);
-  if (right && axes[0] > 0)
-    return static_cast<int>(axes.size());
+  for (std::size_t j = 0; j < static_cast<std::size_t>(rank); ++j)
+    if (std::ranges::find(axes, j) == axes.end())
+      order.push_back(j);
+  order.insert(order.end(), axes.begin(), axes.end());
+  auto tile = std::make_shared<Tensor>(*x);
+  for (std::size_t j = 0; j < order.size(); ++j)
+    tile->view.dims[j] = x->view.dims[order[j]];
+  for (Index& axis : tile->view.axes)
+    axis = permuted(axis, order);
+  Mask mask = b.mask();
+  for (Index& condition : mask.conditions)
+    if (!condition.is_scalar())
+      condition = permuted(condition, order);
+  return {std::move(tile), static_cast<int>(axes.size()), std::move(mask)};
+}
+
+/// Of calls that give a tile of the same shape: only the last dimensions, in order.
+Reduced only_trailing(Session& s, const TensorPtr& x, const Bound& b) {
+  Reduced r = trailing(s, x, b);
+  if (r.n == 0 || r.tile->view.dims == x->view.dims)
+    return r;
   s.report({.code = "NK-reduce-axis",
-            .message = fmt::format("{} reduces axes [{}] of a tile of {} dimensions", s.api,
-                                   fmt::join(given, ", "), rank),
-            .limit = "the last free dimensions, without gaps; never the partitions (axis 0)",
-            .edit = axes.empty() || axes[0] == 0
-                        ? "transpose first, or multiply by a vector of ones with nl.matmul"
-                        : "move these dimensions to the end with an index",
+            .message = fmt::format("{} along axes [{}] of a tile of {} dimensions", s.api,
+                                   fmt::join(b.integers("axis"), ", "), x->view.dims.size()),
+            .limit = "the last free dimensions, without gaps",
+            .edit = "move these dimensions to the end with an index",
             .operands = {{"x", x}}});
-  return 0;
+  return {};
 }
 
 std::vector<std::int64_t> reduced_shape(const std::vector<std::int64_t>& shape, int n,
@@ -393,22 +439,32 @@ std::vector<std::int64_t> reduced_shape(const std::vector<std::int64_t>& shape, 
   return out;
 }
 
+/// Sizes with 1 where a dimension was reduced, in the order of the tile.
+std::vector<std::int64_t> kept_shape(const TensorPtr& x, const Bound& b) {
+  std::vector<std::int64_t> shape = x->view.shape();
+  for (const std::int64_t a : b.integers("axis"))
+    shape[static_cast<std::size_t>(a < 0 ? a + static_cast<std::int64_t>(shape.size()) : a)] = 1;
+  return shape;
+}
+
 Value reduce(Session& s, Bound& b, Op op) {
   const TensorPtr x = b.tensor("x");
   if (!x || !check_tile(s, x, "x"))
     return {s.poison({1, 1}, Element::float32)};
-  const int n = trailing(s, x, b.integers("axis"));
+  const Reduced r = trailing(s, x, b);
   const Element element = op == Op::logical_and ? b.element("dtype").value_or(Element::boolean)
                                                 : b.element("dtype").value_or(x->element);
-  if (n == 0)
+  if (r.n == 0)
     return {s.poison({x->view.dims[0].size, 1}, element)};
   return {s.emit_result({.kind = Kind::compute,
                          .engine = Engine::vector,
-                         .sources = {{x->view}},
+                         .sources = {{r.tile->view}},
                          .reduce = op,
-                         .reduced_dims = n,
-                         .mask = b.mask()},
-                        reduced_shape(x->view.shape(), n, b.flag("keepdims")), element)};
+                         .reduced_dims = r.n,
+                         .mask = r.mask},
+                        b.flag("keepdims") ? kept_shape(x, b)
+                                           : reduced_shape(r.tile->view.shape(), r.n, false),
+                        element)};
 }
 
 std::int64_t reduced_count(const TensorPtr& x, int n) {
@@ -423,31 +479,34 @@ Value mean(Session& s, Bound& b, Op) {
   const TensorPtr x = b.tensor("x");
   if (!x || !check_tile(s, x, "x"))
     return {s.poison({1, 1}, Element::float32)};
-  const int n = trailing(s, x, b.integers("axis"));
+  const Reduced r = trailing(s, x, b);
+  const int n = r.n;
   const Element element = b.element("dtype").value_or(x->element);
   if (n == 0)
     return {s.poison({x->view.dims[0].size, 1}, element)};
-  const TensorPtr sum =
-      s.emit_result({.kind = Kind::compute,
-                     .engine = Engine::vector,
-                     .sources = {{x->view}},
-                     .reduce = Op::add,
-                     .reduced_dims = n,
-                     .mask = b.mask()},
-                    reduced_shape(x->view.shape(), n, b.flag("keepdims")), Element::float32);
-  return {
-      s.emit_result({.kind = Kind::compute,
-                     .engine = Engine::vector,
-                     .sources = {{sum->view}},
-                     .steps = {{Op::multiply, {1.0 / static_cast<double>(reduced_count(x, n))}}}},
-                    sum->view.shape(), element)};
+  const TensorPtr sum = s.emit_result(
+      {.kind = Kind::compute,
+       .engine = Engine::vector,
+       .sources = {{r.tile->view}},
+       .reduce = Op::add,
+       .reduced_dims = n,
+       .mask = r.mask},
+      b.flag("keepdims") ? kept_shape(x, b) : reduced_shape(r.tile->view.shape(), n, false),
+      Element::float32);
+  return {s.emit_result(
+      {.kind = Kind::compute,
+       .engine = Engine::vector,
+       .sources = {{sum->view}},
+       .steps = {{Op::multiply, {1.0 / static_cast<double>(reduced_count(r.tile, n))}}}},
+      sum->view.shape(), element)};
 }
 
 Value var(Session& s, Bound& b, Op) {
   const TensorPtr x = b.tensor("x");
   if (!x || !check_tile(s, x, "x"))
     return {s.poison({1, 1}, Element::float32)};
-  const int n = trailing(s, x, b.integers("axis"));
+  const Reduced r = only_trailing(s, x, b);
+  const int n = r.n;
   const Element element = b.element("dtype").value_or(x->element);
   if (n == 0)
     return {s.poison({x->view.dims[0].size, 1}, element)};
@@ -493,7 +552,8 @@ Value softmax(Session& s, Bound& b, Op) {
   const TensorPtr x = b.tensor("x");
   if (!x || !check_tile(s, x, "x"))
     return {s.poison({1, 1}, Element::float32)};
-  const int n = trailing(s, x, b.integers("axis"));
+  const Reduced r = only_trailing(s, x, b);
+  const int n = r.n;
   const Element element = b.element("dtype").value_or(x->element);
   if (n == 0)
     return {s.poison(x->view.shape(), element)};
@@ -537,7 +597,8 @@ Value rms_norm(Session& s, Bound& b, Op) {
   const TensorPtr x = b.tensor("x"), w = b.tensor("w");
   if (!x || !w || !check_tile(s, x, "x") || !check_tile(s, w, "w"))
     return {s.poison({1, 1}, Element::float32)};
-  const int n = trailing(s, x, b.integers("axis"));
+  const Reduced r = only_trailing(s, x, b);
+  const int n = r.n;
   const Element element = b.element("dtype").value_or(x->element);
   const double count = number_of(b["n"]).value_or(1),
                epsilon = b.has("epsilon") ? number_of(b["epsilon"]).value_or(1e-6) : 1e-6;
