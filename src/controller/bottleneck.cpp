@@ -14,6 +14,7 @@ namespace {
 
 using namespace bottleneck;
 
+constexpr double least_share = 0.1; ///< of the samples, for loops with one cause
 constexpr const char* fewer_bytes = "fewer bytes: fuse passes, keep rows in the cache, narrower "
                                     "types; non-temporal stores for what is not read again";
 
@@ -139,6 +140,8 @@ class Classifier {
     for (const auto& [cause, share] : causes)
       if (time[cause.word] > most)
         most = time[cause.word], worst = &cause;
+    if (most < least_share) // next to no time is spent where the cause is
+      worst = nullptr;
     if (worst == nullptr && has(("cliff_" + p_.level).c_str())) {
       say("memory", 0.6,
           fmt::format("a byte takes {:.1f} times as long as in the level before {}",

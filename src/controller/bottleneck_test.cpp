@@ -217,6 +217,16 @@ TEST(Bottleneck, CliffsBetweenLevels) {
   EXPECT_EQ(classify(p).word, "unknown");
 }
 
+TEST(Bottleneck, ALoopThatTakesNextToNoTimeIsNoCause) {
+  Profile p = with(1e6, 0.1, 0.1);
+  p.loops = {good_loop(), good_loop()};
+  p.loops[0].share = 0.95, p.loops[1].share = 0.03;
+  p.loops[1].packed = 0, p.loops[1].scalar = 1, p.loops[1].accumulators = 1;
+  EXPECT_EQ(classify(p).word, "unknown");
+  p.loops[0].share = 0.5, p.loops[1].share = 0.45;
+  EXPECT_EQ(classify(p).word, "vectorisation");
+}
+
 TEST(Bottleneck, UnknownIsAnAnswer) {
   EXPECT_EQ(classify(Profile{}).word, "unknown");
   Profile p = with(1e6, 0.3, 0.3);

@@ -184,6 +184,11 @@ class Bench(Campaigns):
         """What profiles say of kernels whose bottleneck is known."""
         subprocess.run([sys.executable, "-B", str(pathlib.Path(__file__).with_name("profile_corpus.py")), "--bin", self.bin], check=True)
 
+    def nki(self):
+        """What checking and simulating Trainium kernels costs."""
+        library = str(pathlib.Path(self.bin).resolve().parent.parent / "lib" / "kernwright")
+        subprocess.run(["/usr/bin/python3", "-B", str(pathlib.Path(__file__).with_name("nki.py")), library], check=True)
+
     def controller(self):
         """What planning a round costs when 10,000 attempts are known."""
         if not self.options.controller:
@@ -218,7 +223,7 @@ def main():
     parser.add_argument("--repeats", type=int, default=15)
     parser.add_argument("--campaigns", type=int, default=200)
     parser.add_argument("--planted-campaigns", type=int, default=40)
-    parser.add_argument("--only", nargs="*", default=["smoke", "throughput", "sandbox", "controller", "profile", "optimize", "tuner", "detection", "gate_cost",
+    parser.add_argument("--only", nargs="*", default=["smoke", "throughput", "sandbox", "controller", "profile", "nki", "optimize", "tuner", "detection", "gate_cost",
                                                           "planted", "a_versus_a"])
     parser.add_argument("--definitions", nargs="*", default=[])
     parser.add_argument("--ablation-seeds", type=int, default=5)

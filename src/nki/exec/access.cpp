@@ -85,6 +85,11 @@ void Access::check_bounds(const Region& region) {
       if (!place.empty())
         place[0] = p;
       indices.integers(place, rank == 1 ? p : 0, (rank == 1 ? p : 0) + 1, one);
+      if (std::vector<char> flag(1, 0); indices.take_undefined(flag)) {
+        indices.report(Hazard::uninitialised, indices.last_.first);
+        ok_ = false;
+        return;
+      }
       const std::int64_t index =
           one[0] +
           view_.axes[static_cast<std::size_t>(view_.indirect->axis)].base.at(machine_.values_);

@@ -335,6 +335,7 @@ Json inspect(const Json& request) {
     check_capacity(s.program(), s.core(), diagnostics, out["memory"]);
   if (first.machine() != nullptr) {
     out["instructions"] = first.machine()->executed();
+    out["run_s"] = first.replay_seconds;
     Json results = Json::array();
     for (std::size_t k = 0; k < first.results.size(); ++k)
       results.push_back(summary(first, first.results[k],

@@ -4,6 +4,7 @@
 #include "nki/python/convert.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <pybind11/stl.h>
@@ -157,7 +158,10 @@ Outcome run_kernel(const py::object& kernel, const std::vector<KernelArgument>& 
                                : std::span<const std::byte>(content->second));
     }
     py::gil_scoped_release release;
+    const auto began = std::chrono::steady_clock::now();
     out.replayed->run(program);
+    out.replay_seconds =
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
   }
   if (runs && out.machine() != nullptr) {
     s.report_findings(out.machine()->findings());

@@ -30,6 +30,7 @@ struct Outcome {
   std::vector<TensorPtr> results;
   std::unique_ptr<Machine> replayed; ///< of a traced kernel
   bool stopped = false;              ///< the kernel's Python did not come to its end
+  double replay_seconds = 0;         ///< of a traced kernel
   /// What the kernel ran on; nullptr: it did not run, for the reasons in the diagnostics.
   [[nodiscard]] const Machine* machine() const;
 };
