@@ -264,9 +264,8 @@ void Work::compute() {
 
   Region flat = r;
   std::vector<Access*> all;
-  for (Reader* reader = &from; reader != nullptr; reader = nullptr)
-    if (reader->access)
-      all.push_back(&*reader->access);
+  if (from.access)
+    all.push_back(&*from.access);
   for (Reader& reader : with)
     if (reader.access)
       all.push_back(&*reader.access);

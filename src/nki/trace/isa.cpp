@@ -357,8 +357,7 @@ Value tensor_tensor(Session& s, Bound& b, Op) {
                      is_integer(y->element) && (op == Op::add || op == Op::multiply);
   if (!ok || x->poison || y->poison)
     return nothing(s, x, element);
-  return {s.emit_result(std::move(i), x->view.shape(),
-                        is_comparison(op) && !b.has("dtype") ? element : element)};
+  return {s.emit_result(std::move(i), x->view.shape(), element)};
 }
 
 Value scalar_tensor_tensor(Session& s, Bound& b, Op) {

@@ -204,7 +204,7 @@ Engine engine_for(Operation op, bool psum) {
 
 Value elementwise(Session& s, Operation op, const Value& a, const Value* b,
                   std::optional<Element> dtype, const Mask& mask) {
-  const Term x = term_of(s, a, b == nullptr ? "x" : "x");
+  const Term x = term_of(s, a, "x");
   const Term y = b != nullptr ? term_of(s, *b, "y") : Term{};
   if (x.tensor == nullptr && y.tensor == nullptr) {
     if (x.ok && y.ok)
