@@ -2,8 +2,6 @@
 #include "nki/check/capacity.hpp"
 
 #include <algorithm>
-#include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <map>
 #include <set>
 
@@ -182,17 +180,6 @@ Capacity capacity_of(const Program& program, const Core& core) {
   return {.sbuf = use_of(sbuf, core.sbuf_bytes, walk.places),
           .psum = use_of(psum, core.psum_bank_bytes * core.psum_banks, walk.places),
           .largest_instruction = walk.largest};
-}
-
-std::string table_of(const MemoryUse& use, const Program& program, std::string_view memory) {
-  std::string text = fmt::format("{}: {} of {} bytes per partition\n", memory, use.most, use.limit);
-  for (const LiveTensor& t : use.tensors) {
-    const Buffer& b = program.buffers[static_cast<std::size_t>(t.buffer)];
-    text += fmt::format("  {:>8}  {} x {} [{}]{}  line {}\n", t.bytes_per_partition, t.tiles,
-                        name(b.element), fmt::join(b.shape, ", "),
-                        b.name.empty() ? "" : " " + b.name, t.made.line);
-  }
-  return text;
 }
 
 } // namespace kw::nki

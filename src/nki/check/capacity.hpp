@@ -35,8 +35,4 @@ struct Capacity {
 };
 [[nodiscard]] Capacity capacity_of(const Program& program, const Core& core);
 
-/// "SBUF: 198024 of 196608 bytes per partition", and a row for each tensor.
-[[nodiscard]] std::string table_of(const MemoryUse& use, const Program& program,
-                                   std::string_view memory);
-
 } // namespace kw::nki

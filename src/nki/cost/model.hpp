@@ -18,10 +18,10 @@ namespace kw::nki {
 
 /// Fitted to measured kernels; everything else is documented.
 struct CostConstants {
-  double dma_latency_ns = 2000;     ///< from the start of a transfer to its first byte
-  double dma_half_bytes = 128;      ///< length of a contiguous run at which half the rate is lost
-  double semaphore_cycles = 64;     ///< to see what another engine has done
-  double issue_cycles = 16;         ///< between two instructions of one engine
+  double dma_latency_ns = 2000; ///< from the start of a transfer to its first byte
+  double dma_half_bytes = 128;  ///< length of a contiguous run at which half the rate is lost
+  double semaphore_cycles = 64; ///< to see what another engine has done
+  double issue_cycles = 16;     ///< between two instructions of one engine
 };
 
 struct CostOptions {

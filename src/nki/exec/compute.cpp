@@ -111,7 +111,6 @@ void Work::run() {
   case Kind::dma_accumulate:
     return dma_accumulate();
   case Kind::loop_reduce:
-  case Kind::program_reduce:
     return loop_reduce();
   }
 }

@@ -57,7 +57,6 @@ enum class Kind : std::uint8_t {
   seed,
   dma_accumulate, ///< dst += sources..., in HBM
   loop_reduce,    ///< dst = op over iterations of sources[0]
-  program_reduce, ///< all_reduce over the launch grid
   print,
 };
 
@@ -71,19 +70,18 @@ struct Instruction {
   /// Type that a result is rounded to before it is cast to the type of `dst`.
   std::optional<Element> via;
   Operation reduce = Operation::none;
-  int reduced_dims = 0;           ///< trailing dimensions of sources[0]; 0 = all free ones
-  std::optional<View> reduce_dst; ///< beside dst; none: the reduction is what dst gets
-  bool negate = false;            ///< of a reduction
-  bool accumulate = false;        ///< matmul: adds to dst
-  bool keep_register = false;     ///< reduction: goes on from what the register has
-  bool exact_integers = false;    ///< 32-bit integer work of GpSimdE
-  bool transposes = false;        ///< matmul with an identity
-  bool one_zero = false;          ///< matmul: an operand of ones and zeros
-  bool skip_out_of_bounds = false;
+  int reduced_dims = 0;               ///< trailing dimensions of sources[0]; 0 = all free ones
+  std::optional<View> reduce_dst;     ///< beside dst; none: the reduction is what dst gets
+  bool negate = false;                ///< of a reduction
+  bool accumulate = false;            ///< matmul: adds to dst
+  bool keep_register = false;         ///< reduction: goes on from what the register has
+  bool exact_integers = false;        ///< 32-bit integer work of GpSimdE
+  bool transposes = false;            ///< matmul with an identity
+  bool one_zero = false;              ///< matmul: an operand of ones and zeros
   std::optional<Index> expression;    ///< iota, affine_select, range_select (start)
   std::array<Operation, 2> compare{}; ///< range_select
   std::vector<std::int64_t> numbers;  ///< shuffle mask and the like
-  std::vector<Variable> loops;        ///< loop_reduce; axes of program_reduce
+  std::vector<Variable> loops;        ///< loop_reduce
   Mask mask;
   SourcePlace place;
   std::int32_t id = 0;

@@ -4,7 +4,6 @@
 
 #include <cstdint>
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace kw::nki {
@@ -30,11 +29,5 @@ struct Diagnostic {
   std::string edit;  ///< what to write instead
   std::int64_t times = 1;
 };
-
-/// A code that this library reports.
-struct CodeEntry {
-  std::string_view code, rule, source;
-};
-[[nodiscard]] const std::vector<CodeEntry>& known_codes();
 
 } // namespace kw::nki

@@ -69,7 +69,6 @@ constexpr std::array<std::string_view, operation_count> names = {
     "erf_dx",
     "softplus",
     "mish",
-    "is_finite",
 };
 
 constexpr float infinity = std::numeric_limits<float>::infinity();
@@ -159,8 +158,6 @@ float unary(Op op, float x) {
     return softplus(x);
   case Op::mish:
     return x * std::tanh(softplus(x));
-  case Op::is_finite:
-    return std::isfinite(x) ? 1.0F : 0.0F;
   default:
     return x;
   }
@@ -270,7 +267,7 @@ bool is_unary(Operation op) {
   return op == Op::invert || op >= Op::logical_not;
 }
 bool is_comparison(Operation op) {
-  return (Op::equal <= op && op <= Op::logical_not) || op == Op::is_finite;
+  return Op::equal <= op && op <= Op::logical_not;
 }
 bool may_reduce(Operation op) {
   switch (op) {
@@ -336,7 +333,7 @@ bool has(Engine engine, Operation op) {
   switch (engine) {
   case Engine::vector:
     return op != Op::power && op != Op::rsqrt && op != Op::none &&
-           (op <= Op::logical_not || op == Op::reciprocal || op == Op::abs || op == Op::is_finite);
+           (op <= Op::logical_not || op == Op::reciprocal || op == Op::abs);
   case Engine::gpsimd:
     return op == Op::add || op == Op::multiply || op == Op::power || op == Op::rsqrt;
   case Engine::scalar:

@@ -71,9 +71,8 @@ enum class Operation : std::uint8_t {
   erf_dx,
   softplus,
   mish,
-  is_finite,
 };
-inline constexpr int operation_count = static_cast<int>(Operation::is_finite) + 1;
+inline constexpr int operation_count = static_cast<int>(Operation::mish) + 1;
 
 enum class Engine : std::uint8_t { none, tensor, vector, scalar, gpsimd, dma };
 [[nodiscard]] std::string_view name(Engine e); ///< "VectorE"

@@ -31,15 +31,13 @@ const Core& core(Generation g) {
                             .vector_ghz = 1.12,
                             .scalar_ghz = 1.4,
                             .gpsimd_ghz = 1.4,
-                            .dma_gb_per_s = 16 * 17,
-                            .hbm_gb_per_s = 410};
+                            .dma_gb_per_s = 16 * 17};
   static const Core gen3 = {.sbuf_bytes = 224 << 10,
                             .tensor_ghz = 2.4,
                             .vector_ghz = 0.96,
                             .scalar_ghz = 1.2,
                             .gpsimd_ghz = 1.2,
-                            .dma_gb_per_s = 16 * 23,
-                            .hbm_gb_per_s = 362};
+                            .dma_gb_per_s = 16 * 23};
   return g == Generation::gen2 ? gen2 : gen3;
 }
 

@@ -30,7 +30,6 @@ struct Core {
   std::int64_t vector_transpose = 32; ///< most partitions and elements of a VectorE transpose
   double tensor_ghz = 0, vector_ghz = 0, scalar_ghz = 0, gpsimd_ghz = 0;
   double dma_gb_per_s = 0; ///< all sixteen queues
-  double hbm_gb_per_s = 0; ///< share of one core
 };
 [[nodiscard]] const Core& core(Generation g);
 

@@ -46,7 +46,7 @@ class Session {
   // What the Python side tells.
   void at(SourcePlace place) { place_ = place; }
   [[nodiscard]] SourcePlace place() const { return place_; }
-  std::int32_t file(const std::string& name); ///< its number
+  std::int32_t file(const std::string& name);            ///< its number
   void rename(BufferId buffer, const std::string& name); ///< where it has no name yet
   TensorPtr parameter(std::string name, Element element, std::vector<std::int64_t> shape,
                       bool writable, std::span<const std::byte> content);
@@ -145,7 +145,7 @@ class Session {
   std::vector<Loop*> open_loops_;    ///< traced
   std::vector<std::int32_t> scopes_; ///< numbers of the open loops
   std::set<BufferId> poisoned_;
-  std::set<std::int32_t> ended_;     ///< scopes that are over
+  std::set<std::int32_t> ended_; ///< scopes that are over
   std::int32_t next_scope_ = 0;
   std::int32_t next_id_ = 0;
   SourcePlace place_;

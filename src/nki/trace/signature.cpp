@@ -2,6 +2,8 @@
 #include "nki/trace/signature.hpp"
 
 #include "base/strings.hpp"
+#include "nki/trace/isa.hpp"
+#include "nki/trace/language.hpp"
 
 #include <algorithm>
 #include <array>
@@ -208,8 +210,11 @@ Engine Bound::engine() const {
 
 const std::vector<Call>& calls_of(Dialect) {
   static const std::vector<Call> calls = [] {
-    std::vector<Call> all = language_calls();
-    all.insert(all.end(), isa_calls().begin(), isa_calls().end());
+    std::vector<Call> all;
+    for (const auto* part :
+         {&language_tensors_calls(), &language_arithmetic_calls(), &language_reduce_calls(),
+          &isa_arithmetic_calls(), &isa_select_calls(), &isa_matrix_calls(), &isa_search_calls()})
+      all.insert(all.end(), part->begin(), part->end());
     return all;
   }();
   return calls;

@@ -48,8 +48,6 @@ struct Call {
   Handler handler;            ///< nullptr: known, not supported
   Operation operation = Operation::none;
 };
-[[nodiscard]] const std::vector<Call>& language_calls(); ///< nl.* of dialect 0.1
-[[nodiscard]] const std::vector<Call>& isa_calls();      ///< nisa.* of dialect 0.1
 [[nodiscard]] const std::vector<Call>& calls_of(Dialect dialect);
 
 } // namespace kw::nki
