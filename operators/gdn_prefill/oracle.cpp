@@ -29,7 +29,7 @@
 // Together, D being a standard deviation and R a worst case that eta need not widen as much:
 //   S'_k    H_k + sqrt(D_k) + |R_k| / 8
 //   o       |scale| (sum_k H_k |q_k| + sqrt(K sum_k D_k q_k^2) + |sum_k R_k q_k| / 8); the root is
-//   at
+
 //           least sum_k sqrt(D_k) |q_k| (Cauchy-Schwarz), so that correlated errors are covered.
 //           The rounding of o to bf16 is counted apart as 2^-8 |o|.
 // Each also has a floor of 2^-102 (times u: 2^-126) for subnormal intermediate results.
@@ -47,11 +47,14 @@ constexpr std::int64_t D = KW_AXIS_head_size, value_heads = KW_AXIS_num_v_heads,
                        key_heads = KW_AXIS_num_k_heads;
 constexpr double floor_s = 0x1p-102, common_share = 1.0 / 8;
 
+#ifdef __AVX512F__
 using Lanes = double __attribute__((vector_size(64)));
-constexpr std::int64_t W = 8, vectors = D / W;
-constexpr std::int64_t rows_per_task = 8; // four rows of doubles each: 32 KiB
+#else
+using Lanes = double __attribute__((vector_size(32)));
+#endif
+constexpr std::int64_t W = sizeof(Lanes) / sizeof(double); // rows of the state that go together
 constexpr std::int64_t longest_chunk = 64;
-static_assert(D % W == 0 && D % rows_per_task == 0 && value_heads % key_heads == 0);
+static_assert(D % W == 0 && D % 2 == 0 && value_heads % key_heads == 0);
 
 double value(std::uint16_t bf16) { // bf16 is the upper half of a float
   const std::uint32_t bits = static_cast<std::uint32_t>(bf16) << 16;
@@ -66,22 +69,15 @@ Lanes absolute(Lanes v) {
 Lanes without_trace(Lanes v) {
   return absolute(v) < 0x1p-500 ? Lanes{} : v;
 }
-double sum(Lanes v) {
-  double s = 0;
-  for (std::int64_t l = 0; l < W; ++l)
-    s += v[l];
-  return s;
-}
+/// A key or query, and what the formulas need of it.
+struct Row {
+  double at[D], size[D], square[D];
 
-struct Row { // D elements
-  Lanes at[vectors];
+  explicit Row(const std::uint16_t* bf16) {
+    for (std::int64_t i = 0; i < D; ++i)
+      at[i] = value(bf16[i]), size[i] = std::fabs(at[i]), square[i] = at[i] * at[i];
+  }
 };
-Row widen(const std::uint16_t* bf16) {
-  Row out;
-  for (std::int64_t i = 0; i < D; ++i)
-    out.at[i / W][i % W] = value(bf16[i]);
-  return out;
-}
 
 struct Gates {
   double decay, decay_error, beta, beta_error; // values and relative errors
@@ -105,49 +101,51 @@ void gates(double A_log, double dt_bias, const std::uint16_t* a, const std::uint
   }
 }
 
-struct StateRow {
-  Row s, variance, common, recent;
+/// W rows, key axis first.
+struct State {
+  Lanes s[D], variance[D], common[D], recent[D];
 };
 struct Read {
-  double y, size; // without scale
+  Lanes y, size; // without scale
 };
 
-Read step(StateRow& state, const Row& k, const Row& q, double v, const Gates& gate) {
+Read step(State& state, const Row& k, const Row& q, Lanes v, const Gates& gate) {
   const double g = gate.decay, G = gate.decay_error, beta = gate.beta;
-  Lanes predicted{}, predicted_size{}, seen{}, along{};
-  for (std::int64_t i = 0; i < vectors; ++i) {
-    predicted += state.s.at[i] * k.at[i];
-    predicted_size += state.recent.at[i] * absolute(k.at[i]);
-    seen += state.variance.at[i] * k.at[i] * k.at[i];
-    along += state.common.at[i] * k.at[i];
-  }
-  const double p = g * sum(predicted), c = beta * (v - p);
-  const double c_size =
-      beta * gate.beta_error * (std::fabs(v) + G * g * sum(predicted_size)) + floor_s;
-  const double forgotten = 2 * beta, spread = beta * beta * sum(seen),
-               fading = 0x1.fa7c1819e90d8p-1 * g, common = beta * (g * sum(along) + G * p);
+  Lanes predicted[2] = {}, predicted_size[2] = {}, seen[2] = {},
+        along[2] = {}; // short chains of sums
+  for (std::int64_t i = 0; i < D; i += 2)
+    for (std::int64_t j = 0; j < 2; ++j) {
+      predicted[j] += state.s[i + j] * k.at[i + j];
+      predicted_size[j] += state.recent[i + j] * k.size[i + j];
+      seen[j] += state.variance[i + j] * k.square[i + j];
+      along[j] += state.common[i + j] * k.at[i + j];
+    }
+  const Lanes p = g * (predicted[0] + predicted[1]), c = beta * (v - p);
+  const Lanes c_size =
+      beta * gate.beta_error * (absolute(v) + G * g * (predicted_size[0] + predicted_size[1])) +
+      floor_s;
+  const Lanes c_square = c_size * c_size, spread = g * g * beta * beta * (seen[0] + seen[1]),
+              common = beta * (g * (along[0] + along[1]) + G * p);
+  const double fading = 0x1.fa7c1819e90d8p-1 * g;
   Lanes out{}, out_size{}, out_variance{}, out_common{};
-  for (std::int64_t i = 0; i < vectors; ++i) {
-    const Lanes key = k.at[i], query = q.at[i], kept = g * state.s.at[i], squared = key * key;
-    const Lanes next = without_trace(kept + c * key);
-    const Lanes own = G * kept, before = fading * state.recent.at[i],
-                size = absolute(next) + floor_s;
+  for (std::int64_t i = 0; i < D; ++i) {
+    const double key = k.at[i], square = k.square[i], stays = g * g * (1 - 2 * beta * square);
+    const Lanes kept = g * state.s[i], own = G * kept, next = without_trace(kept + c * key);
+    const Lanes before = fading * state.recent[i], size = absolute(next) + floor_s;
     const Lanes recent = before > size ? before : size;
     const Lanes variance =
-        g * g * (state.variance.at[i] * (1 - forgotten * squared) + spread * squared) + own * own +
-        c_size * c_size * squared + floor_s * floor_s;
-    const Lanes shared = without_trace(g * state.common.at[i] + own - common * key);
-    state.s.at[i] = next, state.variance.at[i] = variance, state.common.at[i] = shared;
-    state.recent.at[i] = recent;
-    const Lanes product = next * query;
-    out += product;
-    out_size += recent * absolute(query);
-    out_variance += variance * query * query;
-    out_common += shared * query;
+        state.variance[i] * stays + (spread + c_square) * square + own * own + floor_s * floor_s;
+    const Lanes shared = without_trace(g * state.common[i] + own - common * key);
+    state.s[i] = next, state.variance[i] = variance, state.common[i] = shared;
+    state.recent[i] = recent;
+    out += next * q.at[i];
+    out_size += recent * q.size[i];
+    out_variance += variance * q.square[i];
+    out_common += shared * q.at[i];
   }
-  return {sum(out), sum(out_size) +
-                        std::sqrt(static_cast<double>(D) * std::max(sum(out_variance), 0.0)) +
-                        common_share * std::fabs(sum(out_common))};
+  for (std::int64_t l = 0; l < W; ++l)
+    out_size[l] += std::sqrt(static_cast<double>(D) * std::max(out_variance[l], 0.0));
+  return {out, out_size + common_share * absolute(out_common)};
 }
 
 template <class F> void parallel(std::int64_t count, F f) {
@@ -177,40 +175,41 @@ extern "C" int oracle(const std::uint16_t* q, const std::uint16_t* k, const std:
       std::fill_n(o + t * value_heads * D, value_heads * D, 0.0);
       std::fill_n(os + t * value_heads * D, value_heads * D, floor_s);
     }
-  constexpr std::int64_t tasks_per_head = D / rows_per_task;
+  constexpr std::int64_t tasks_per_head = D / W;
   parallel(sequences * value_heads * tasks_per_head, [&](std::int64_t task) {
     const std::int64_t n = task / (value_heads * tasks_per_head),
                        h = task / tasks_per_head % value_heads;
-    const std::int64_t first = task % tasks_per_head * rows_per_task, begin = cu_seqlens[n],
+    const std::int64_t first = task % tasks_per_head * W, begin = cu_seqlens[n],
                        end = cu_seqlens[n + 1];
     const std::int64_t from = ((n * value_heads + h) * D + first) * D;
-    StateRow rows[rows_per_task] = {};
+    State rows = {};
     if (begin < end)
-      for (std::int64_t i = 0; i < rows_per_task * D; ++i) {
-        const double x = static_cast<double>(state[from + i]);
-        rows[i / D].s.at[i % D / W][i % W] = x;
-        rows[i / D].recent.at[i % D / W][i % W] = std::fabs(x);
-      }
+      for (std::int64_t i = 0; i < D; ++i)
+        for (std::int64_t l = 0; l < W; ++l) {
+          const double x = static_cast<double>(state[from + l * D + i]);
+          rows.s[i][l] = x, rows.recent[i][l] = std::fabs(x);
+        }
     for (std::int64_t t = begin; t < end; ++t) {
       const std::int64_t at = t * value_heads + h,
-                         pair = (t * key_heads + h / (value_heads / key_heads)) * D;
-      const Row key = widen(k + pair), query = widen(q + pair);
-      for (std::int64_t r = 0; r < rows_per_task; ++r) {
-        const std::int64_t to = at * D + first + r;
-        const Read read =
-            step(rows[r], key, query, value(v[to]), gate[static_cast<std::size_t>(at)]);
-        o[to] = factor * read.y;
-        os[to] = std::fabs(factor) * read.size + floor_s;
+                         pair = (t * key_heads + h / (value_heads / key_heads)) * D,
+                         to = at * D + first;
+      Lanes values;
+      for (std::int64_t l = 0; l < W; ++l)
+        values[l] = value(v[to + l]);
+      const Read read =
+          step(rows, Row(k + pair), Row(q + pair), values, gate[static_cast<std::size_t>(at)]);
+      for (std::int64_t l = 0; l < W; ++l) {
+        o[to + l] = factor * read.y[l];
+        os[to + l] = std::fabs(factor) * read.size[l] + floor_s;
       }
     }
-    for (std::int64_t i = 0; i < rows_per_task * D; ++i) {
-      const StateRow& row = rows[i / D];
-      const std::int64_t at = i % D / W, lane = i % W;
-      next[from + i] = row.s.at[at][lane];
-      next_s[from + i] = row.recent.at[at][lane] +
-                         std::sqrt(std::max(row.variance.at[at][lane], 0.0)) +
-                         common_share * std::fabs(row.common.at[at][lane]) + floor_s;
-    }
+    for (std::int64_t i = 0; i < D; ++i)
+      for (std::int64_t l = 0; l < W; ++l) {
+        next[from + l * D + i] = rows.s[i][l];
+        next_s[from + l * D + i] = rows.recent[i][l] +
+                                   std::sqrt(std::max(rows.variance[i][l], 0.0)) +
+                                   common_share * std::fabs(rows.common[i][l]) + floor_s;
+      }
   });
   return 0;
 }
